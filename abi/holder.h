@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * holder.h - the contract between the engine and a holder (karzer-jail).
+ *
+ * The engine starts a holder with three inherited descriptors and nothing in
+ * argv or the environment. The holder confines first, then says READY on the
+ * control socket. EOF on the control socket (the engine is gone) means: kill
+ * the cell, remove what was made, exit.
+ */
+#ifndef KARZER_ABI_HOLDER_H
+#define KARZER_ABI_HOLDER_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define HOLDER_VERSION 1u
+#define HOLDER_MAGIC 0x6b7a6c72u
+
+#define HOLDER_CONTROL_FD 3 /* AF_UNIX SOCK_SEQPACKET */
+#define HOLDER_STREAM_FD 4  /* the cell's end of the agent stream */
+#define HOLDER_HANDOFF_FD 5 /* sealed memfd: struct holder_handoff, strings */
+#define HOLDER_SLOT_FD 6    /* keeps the slot's lock; only held, never used */
+
+#define HOLDER_MOUNTS_MAX 256u
+#define HOLDER_HANDOFF_MAX (1u << 20)
+
+enum holder_tier {
+    HOLDER_TIER_NONE = 0,
+    HOLDER_TIER_PROCESS,
+    HOLDER_TIER_CONTAINER,
+};
+
+/* One row per mechanism: id, name as in --may-lack, what it is. */
+#define HOLDER_MECHANISMS(M)                                                   \
+    M(USERS, "users", "who the code runs as")                                  \
+    M(FILES, "files", "what of the file system it sees")                       \
+    M(PROCESSES, "processes", "which processes it sees and can signal")        \
+    M(NETWORK, "network", "what it can connect to")                            \
+    M(IPC, "ipc", "System V IPC and message queues")                           \
+    M(HOSTNAME, "hostname", "the UTS namespace")                               \
+    M(CGROUPNS, "cgroup-view", "the cgroup namespace")                         \
+    M(CLOCK, "clock", "the time namespace: uptime starts at 0")                \
+    M(SYSCALLS, "syscalls", "which system calls it can make")                  \
+    M(MEMORY, "memory", "the limit on memory")                                 \
+    M(SWAP, "swap", "no swap for the cell")                                    \
+    M(PIDS, "pids", "the limit on processes and threads")                      \
+    M(CPU, "cpu", "the share of the processors")                               \
+    M(CPU_TIME, "cpu-time", "the limit on processor time")                     \
+    M(DISK, "disk", "the limit on scratch bytes and files")
+
+enum holder_mechanism {
+#define M(id, name, what) HOLDER_##id,
+    HOLDER_MECHANISMS(M)
+#undef M
+        HOLDER_MECHANISM_COUNT
+};
+
+/* How a mechanism is in force. Zero means not at all. Text: what people see. */
+#define HOLDER_HOWS(H)                                                         \
+    H(MISSING, "missing")                                                      \
+    H(USERNS_OWN, "user namespace, an id of its own")                          \
+    H(USERNS_CALLER, "user namespace, the caller's id")                        \
+    H(OWN_ID, "an id of its own")                                              \
+    H(CALLER_ID, "the caller's id")                                            \
+    H(NAMESPACE, "namespace")                                                  \
+    H(PRIVATE_ROOT, "private read-only root")                                  \
+    H(MOUNT_VIEW, "private view of listed host paths")                         \
+    H(LANDLOCK, "Landlock")                                                    \
+    H(LANDLOCK_SCOPE, "Landlock scope")                                        \
+    H(SUPERVISED, "signals sent by the holder")                                \
+    H(SECCOMP, "seccomp")                                                      \
+    H(SECCOMP_ALLOW, "seccomp allow list")                                     \
+    H(CGROUP1, "cgroup v1")                                                    \
+    H(CGROUP2, "cgroup v2")                                                    \
+    H(SAMPLED, "sampled sum")                                                  \
+    H(SAMPLED_CGROUP, "sampled cgroup counter")                                \
+    H(RLIMIT, "rlimit")                                                        \
+    H(AFFINITY, "processor affinity")                                          \
+    H(TMPFS, "tmpfs with a size")                                              \
+    H(NO_SWAP, "the host has none")
+
+enum holder_how {
+#define H(id, text) HOLDER_HOW_##id,
+    HOLDER_HOWS(H)
+#undef H
+        HOLDER_HOW_COUNT
+};
+
+struct holder_limits {
+    uint64_t mem_bytes;
+    uint64_t disk_bytes; /* scratch */
+    uint64_t inodes;     /* scratch */
+    uint64_t cpu_milli;  /* 1000: one processor */
+    uint64_t cpu_time_ms; /* sum of all processes; 0: none */
+    uint64_t pids;       /* processes and threads of the program */
+    uint64_t nofile;
+};
+
+enum holder_mount_flag {
+    HOLDER_MOUNT_RW = 1,       /* otherwise read-only */
+    HOLDER_MOUNT_OPTIONAL = 2, /* a source that does not exist is skipped */
+    HOLDER_MOUNT_OWNED = 4,    /* what is made there belongs to owner_* */
+};
+
+/* A host path that the cell sees: a directory or a file, bound. */
+struct holder_mount {
+    uint32_t source; /* offset in the hand-off of a NUL-terminated path */
+    uint32_t target; /* ditto: absolute path inside */
+    uint32_t flags;
+    uint32_t owner_uid; /* with OWNED */
+    uint32_t owner_gid;
+    uint32_t zero;
+};
+
+/* Offsets are from the start of the hand-off; 0 means not given. */
+struct holder_handoff {
+    uint32_t magic;
+    uint32_t version;
+    uint32_t size; /* of all, strings included */
+    uint32_t tier; /* enum holder_tier */
+    uint32_t slot; /* names the cgroups: "karzer-<slot>" */
+    uint32_t uid;  /* an unused host id for the cell; 0: keep the caller's */
+    uint32_t gid;
+    uint32_t mount_count;
+    uint32_t mounts; /* offset of struct holder_mount[mount_count] */
+    uint32_t agent;  /* host path of the agent's program */
+    uint32_t scratch; /* a host directory that this user may make files in: only
+                         used where no mount is possible */
+    uint32_t zero;
+    uint64_t may_lack; /* bit per enum holder_mechanism */
+    struct holder_limits limits;
+};
+
+/* Control socket: one struct holder_message per packet, both directions. */
+enum holder_message_type {
+    HOLDER_NONE = 0,
+
+    /* holder to engine */
+    HOLDER_READY,  /* effective[], agent_pid; confined, the agent runs */
+    HOLDER_FAILED, /* text, sys, mechanism; nothing is left running */
+    HOLDER_LIMIT,  /* a limit was hit; value is an enum holder_limit_hit */
+    HOLDER_USAGE,  /* answer to HOLDER_ASK */
+    HOLDER_ENDED,  /* usage: every process of the cell is dead */
+
+    /* engine to holder */
+    HOLDER_KILL, /* kill every process of the cell */
+    HOLDER_ASK,  /* for HOLDER_USAGE */
+};
+
+/* Evidence, as bits in holder_usage.hits and as the value of HOLDER_LIMIT. */
+enum holder_limit_hit {
+    HOLDER_HIT_NONE = 0,
+    HOLDER_HIT_MEMORY_OOM = 1,     /* the kernel killed a process for memory */
+    HOLDER_HIT_MEMORY_KILLED = 2,  /* the holder killed the cell for memory */
+    HOLDER_HIT_PIDS = 4,           /* a fork was refused */
+    HOLDER_HIT_DISK_FULL = 8,      /* scratch was seen without space or inodes */
+    HOLDER_HIT_DISK_KILLED = 16,   /* the holder killed the cell for disk */
+    HOLDER_HIT_CPU_TIME_KILLED = 32, /* the holder killed the cell for CPU */
+};
+
+#define HOLDER_UNKNOWN UINT64_MAX /* a figure that cannot be known */
+
+struct holder_usage {
+    uint64_t cpu_us;
+    uint64_t peak_memory_bytes;
+    uint64_t peak_processes;
+    uint64_t disk_bytes; /* scratch in use now (at ENDED: at the end) */
+    uint64_t memory_kills;
+    uint64_t forks_refused;
+    uint32_t hits; /* enum holder_limit_hit bits, since the start */
+    uint32_t zero;
+};
+
+struct holder_message {
+    uint32_t type;
+    int32_t sys;        /* errno with FAILED */
+    uint32_t mechanism; /* with FAILED: HOLDER_MECHANISM_COUNT when none */
+    uint32_t value;
+    int32_t agent_pid; /* as the engine's pid namespace sees it */
+    uint8_t effective[HOLDER_MECHANISM_COUNT]; /* enum holder_how */
+    uint8_t zero[17];
+    struct holder_usage usage;
+    char text[256];
+};
+
+#endif

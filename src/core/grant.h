@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * grant - what was allowed: the only input of a tier.
+ *
+ * Made by policy_decide() from a request; complete: a tier adds no default
+ * that widens it. A zeroed grant allows nothing.
+ */
+#ifndef KARZER_CORE_GRANT_H
+#define KARZER_CORE_GRANT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "src/base/strs.h"
+#include "src/core/limits.h"
+
+#define GRANT_MOUNTS_MAX 64u
+
+struct grant_mount {
+    char *source;   /* absolute host path */
+    char *target;   /* absolute path inside */
+    bool rw;
+    bool optional;  /* a source that does not exist is skipped */
+    bool owned;     /* what is made there belongs to the owner of `source` */
+};
+
+struct grant {
+    const char *run_id; /* the request's */
+    const struct tier *tier;
+
+    struct limits limits;
+    uint64_t may_lack; /* bit per enum holder_mechanism */
+
+    struct grant_mount mounts[GRANT_MOUNTS_MAX];
+    size_t mount_count;
+
+    struct strs env;  /* complete environment of the program */
+    struct strs argv; /* complete: with a runtime, the driver's */
+    char *cwd;        /* absolute, inside */
+    bool runtime;     /* the program is a language driver (abi/runtime.h) */
+    bool has_stdin;
+    bool output_kill;
+};
+
+void grant_fini(struct grant *grant);
+
+#endif
