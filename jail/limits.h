@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * limits - the limits of one cell: cgroups where they can be had, else rlimits
+ * and sampled sums; and the evidence of what was used and hit.
+ *
+ * Called by the holder alone. In the order below. Never lets a limit widen: a
+ * mechanism that cannot be had stays HOLDER_HOW_MISSING in effective[], and the
+ * caller decides with may_lack.
+ */
+#ifndef KARZER_JAIL_LIMITS_H
+#define KARZER_JAIL_LIMITS_H
+
+#include <stdint.h>
+#include <sys/resource.h>
+#include <sys/types.h>
+
+#include "abi/holder.h"
+#include "src/base/err.h"
+
+struct limiter; /* one per jail */
+
+/* Finds the hierarchies, makes the "karzer-<slot>" groups, writes the limits.
+ * Fills effective[MEMORY, SWAP, PIDS, CPU, CPU_TIME], and no other. */
+int limiter_new(const struct holder_handoff *h, uint8_t *effective,
+                struct limiter **out, struct err *err);
+
+/* The cgroup v2 directory for CLONE_INTO_CGROUP, or -1: not needed. */
+int limiter_cgroup_fd(const struct limiter *l);
+
+/* Bits of jail/seccomp.h that the filter needs for these limits to hold:
+ * SECCOMP_NO_MEMFD, SECCOMP_NO_AFFINITY. 0 with cgroups. */
+unsigned limiter_seccomp_variant(const struct limiter *l);
+
+/* In the child, before it drops rights: enters the v1 groups, by descriptors
+ * that were opened before. */
+int limiter_attach(const struct limiter *l, struct err *err);
+
+/* In the child, in its user namespace, just before the exec of the agent. */
+int limiter_rlimits(const struct limiter *l, struct err *err);
+
+/* In the parent, after the clone. scratch_fd: the scratch tmpfs (O_PATH is
+ * enough) or -1; the limiter owns it now. It keeps the tmpfs alive, so that
+ * its figures are there when every process is dead. */
+void limiter_watch(struct limiter *l, int scratch_fd, pid_t init_pid);
+
+/* Instead, where scratch is a directory of a file system shared with others
+ * (jail/landlock.h): its files are counted one by one. An O_RDONLY fd. */
+void limiter_watch_tree(struct limiter *l, int dir_fd, pid_t init_pid);
+
+/* How often to sample: 50, or 5 where only sampling bounds the disk. */
+int limiter_interval_ms(const struct limiter *l);
+
+/* Every interval, and once when every process is dead. Fills *u. Returns the
+ * bits (enum holder_limit_hit) that are new since the last call; a *_KILLED bit
+ * means: kill the cell now. */
+int limiter_sample(struct limiter *l, struct holder_usage *u);
+
+/* What wait4() said of the cell's init (all it reaped included), before the
+ * last sample: the figures where there is no cgroup. */
+void limiter_reaped(struct limiter *l, const struct rusage *ru);
+
+/* Without a pid namespace: kills all in the groups until they are empty. */
+void limiter_kill(struct limiter *l);
+
+/* Removes the groups, closes, frees. Every process must be dead. NULL: fine. */
+void limiter_free(struct limiter *l);
+
+#endif
