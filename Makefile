@@ -6,7 +6,9 @@
 #   make check      set up, build, run every test
 #   make install    PREFIX (/usr/local), DESTDIR
 #   make bench      numbers against peers, as ratios
-#   make fuzz       long fuzzing; check-kernels: the whole suite under qemu
+#   make fuzz       ten minutes of each fuzzer; make soak: the long robustness
+#   make check-kernels   the whole suite on Debian's kernel, under qemu
+#   make coverage   which lines the unit tests reach
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -82,8 +84,79 @@ install: all
 	install -m 644 include/karzer/karzer.h $(DESTDIR)$(PREFIX)/include/karzer/
 	install -m 644 $(BUILD)/lib/libkarzer.a $(DESTDIR)$(PREFIX)/lib/
 
+# `make run` and `make check` may install packages; nothing else does. They
+# build by a second make, since what compiles is only there after the set-up.
+JOBS ?= $(shell nproc)
+run:
+	@tools/setup run
+	@$(MAKE) --no-print-directory -j$(JOBS) all
+	@tools/demo $(BIN)
+
+check:
+	@tools/setup check
+	@tools/check
+
+bench: all
+	$(BIN) bench --runs 30
+
+# --- Tests -------------------------------------------------------------------
+# tests/unit/test_X.c is a program of its own, linked with every folder but its
+# main.c; one archive per trust domain, so that each pulls only what it uses.
+# `make unit` runs them as they are, `make unit-san` under ASan and UBSan.
+LIB_DIRS := src/cli src/tier src/core src/cell src/client src/base
+LIBS := $(BUILD)/test/libsrc.a $(BUILD)/test/libjail.a $(BUILD)/test/libagent.a
+no_main = $(filter-out %/main.o,$(call objs,$(1)))
+UNITS := $(patsubst tests/unit/%.c,$(BUILD)/test/%,\
+         $(wildcard tests/unit/test_*.c))
+FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/test/%,\
+           $(wildcard tests/fuzz/fuzz_*.c))
+TEST_LIBS = -Wl,--start-group $(LIBS) -Wl,--end-group -ljansson -lcrypto
+
+$(BUILD)/test/libsrc.a: $(call no_main,$(LIB_DIRS))
+$(BUILD)/test/libjail.a: $(call no_main,jail)
+$(BUILD)/test/libagent.a: $(call no_main,agent)
+$(LIBS):
+	@mkdir -p $(@D)
+	rm -f $@ && ar rcs $@ $^
+$(UNITS): $(BUILD)/test/%: $(BUILD)/obj/tests/unit/%.o $(LIBS)
+	$(CC) $(OPT) $(CFLAGS) $< $(TEST_LIBS) -lcmocka -o $@
+$(FUZZERS): $(BUILD)/test/%: $(BUILD)/obj/tests/fuzz/%.o $(LIBS)
+	$(CC) $(OPT) $(CFLAGS) -fsanitize=fuzzer $< $(TEST_LIBS) -o $@
+# A program that a test starts: tests/helper/X.c, static like the rest.
+HELPERS := $(patsubst tests/helper/%.c,$(BUILD)/test/%,\
+           $(wildcard tests/helper/*.c))
+$(HELPERS): $(BUILD)/test/%: $(BUILD)/obj/tests/helper/%.o
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $< $(LDFLAGS_ALL) -o $@
+
+SAN := -fsanitize=address,undefined -fno-sanitize-recover=all \
+       -fno-omit-frame-pointer
+build-units: $(UNITS)
+build-fuzzers: $(FUZZERS)
+build-helpers: $(HELPERS)
+unit: build-units
+	@tools/units $(BUILD)/test
+unit-san:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/san OPT='-O1 -g' \
+	    CFLAGS='$(SAN)' unit
+fuzzers:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz CC=clang OPT='-O1 -g' \
+	    CFLAGS='$(SAN) -fsanitize=fuzzer-no-link' build-fuzzers
+fuzz: fuzzers
+	@tools/fuzz $(BUILD)/fuzz/test $(or $(SECONDS),600)
+coverage:
+	@$(MAKE) --no-print-directory BUILD=$(BUILD)/cov OPT='-O0 -g' \
+	    CFLAGS=--coverage LDFLAGS=--coverage unit
+	@gcov -n $$(find $(BUILD)/cov/obj -name '*.gcda' -not -path '*/tests/*') \
+	    | grep -A1 "^File '\(src\|jail\|agent\)/.*\.c'"
+soak: all build-helpers
+	tests/robust/soak $(BUILD)
+check-kernels: all build-helpers
+	tests/kernel/run --all $(BUILD)
+
 clean:
 	rm -rf $(BUILD)
 
 -include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
-.PHONY: all install clean run check bench fuzz check-kernels
+.PHONY: all install clean run check bench fuzz check-kernels build-units \
+    build-fuzzers build-helpers unit unit-san fuzzers coverage soak
