@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cli - what the commands share: exit statuses, the way an error is told, and
+ * the few things taken from the environment (main.c reads it, nobody else).
+ */
+#ifndef KARZER_CLI_CLI_H
+#define KARZER_CLI_CLI_H
+
+#include <stdbool.h>
+
+#include "src/base/err.h"
+#include "src/core/dirs.h"
+
+#define CLI_USAGE 2    /* the command line is wrong */
+#define CLI_FAILED 125 /* karzer could not do it */
+
+/* karzer's directories of this process. */
+int cli_dirs(struct dirs *dirs, struct err *err);
+
+/* The operator's home directory; NULL: not told. */
+const char *cli_home(void);
+
+/* Was stdin open when karzer started? */
+bool cli_has_stdin(void);
+
+/* Prints "karzer: text" on stderr. CLI_USAGE for ERR_INVALID, else
+ * CLI_FAILED. */
+int cli_fail(const struct err *err);
+
+/* Flushes what stdio holds for stdout. `status`, or CLI_FAILED (and says so)
+ * when not all of it could be written. */
+int cli_finish(int status);
+
+#endif

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * options - see options.h: the parser. The help is printed by help.c from the
+ * same rows.
+ */
+#include "src/cli/options.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/auto.h"
+#include "src/cli/rows.h"
+
+#define ON(verb) (1u << VERB_##verb)
+
+const struct option_row option_rows[] = {
+#define OPTION(id, letter, name, arg, verbs, text)                             \
+    {OPTION_##id, letter, name, arg, verbs, text},
+#include "src/cli/options.def"
+#undef OPTION
+};
+const size_t option_row_count = ARRAY_LEN(option_rows);
+
+const struct verb verbs[VERB_COUNT] = {
+#define VERB(id, name, run, usage, summary, notes)                             \
+    {name, run, usage, summary, notes},
+#include "src/cli/verbs.def"
+#undef VERB
+};
+
+const struct verb *verb_find(const char *name)
+{
+    for (size_t i = 0; i < ARRAY_LEN(verbs); i++)
+        if (strcmp(verbs[i].name, name) == 0)
+            return &verbs[i];
+    return NULL;
+}
+
+bool option_takes_limits(enum verb_id verb)
+{
+    return verb == VERB_RUN || verb == VERB_EXEC;
+}
+
+struct option_scan option_scan(enum verb_id verb, int argc, char **argv)
+{
+    return (struct option_scan){
+        .verb = verb, .argc = argc, .argv = argv, .at = 1};
+}
+
+#define NAME_MAX_LEN 64 /* longer than any name in a table */
+
+/* Steps from a to b: letters put in, left out, changed. */
+static unsigned distance(const char *a, const char *b)
+{
+    unsigned row[NAME_MAX_LEN + 1];
+    size_t n = strlen(b);
+
+    if (n > NAME_MAX_LEN)
+        return ~0u;
+    for (size_t j = 0; j <= n; j++)
+        row[j] = (unsigned)j;
+    for (size_t i = 0; a[i] != '\0'; i++) {
+        unsigned corner = row[0];
+
+        row[0]++;
+        for (size_t j = 0; j < n; j++) {
+            unsigned change = corner + (a[i] != b[j]);
+            unsigned one = (row[j] < row[j + 1] ? row[j] : row[j + 1]) + 1;
+
+            corner = row[j + 1];
+            row[j + 1] = change < one ? change : one;
+        }
+    }
+    return row[n];
+}
+
+const char *option_nearest(const char *word, const char *const *candidates,
+                           size_t count)
+{
+    const char *best = NULL;
+    unsigned best_distance = strlen(word) < 4 ? 2 : 3;
+
+    if (strlen(word) > NAME_MAX_LEN)
+        return NULL;
+    for (size_t i = 0; i < count; i++) {
+        unsigned d = distance(word, candidates[i]);
+
+        if (d < best_distance) {
+            best_distance = d;
+            best = candidates[i];
+        }
+    }
+    return best;
+}
+
+/* Names that `verb` takes; for the hint in an error only. */
+static const char *near_option(enum verb_id verb, const char *word)
+{
+    const char *names[ARRAY_LEN(option_rows) + 32];
+    size_t n = 0;
+
+    for (size_t i = 0; i < option_row_count; i++)
+        if (option_rows[i].verbs & (1u << verb))
+            names[n++] = option_rows[i].name;
+    for (size_t i = 0; option_takes_limits(verb) && i < limit_row_count; i++)
+        if (n < ARRAY_LEN(names))
+            names[n++] = limit_rows[i].option;
+    return option_nearest(word, names, n);
+}
+
+static int unknown(const struct option_scan *scan, const char *name, size_t len,
+                   struct err *err)
+{
+    const char *verb = verbs[scan->verb].name;
+    char word[NAME_MAX_LEN];
+    const char *near;
+
+    if (len >= sizeof(word))
+        len = sizeof(word) - 1;
+    memcpy(word, name, len);
+    word[len] = '\0';
+    near = near_option(scan->verb, word);
+    if (near != NULL)
+        return err_set(err, ERR_INVALID,
+                       "--%s: no such option of %s; did you mean --%s?", word,
+                       verb, near);
+    return err_set(err, ERR_INVALID,
+                   "--%s: no such option of %s; `karzer %s --help` lists them",
+                   word, verb, verb);
+}
+
+/* The value of an option: after "=", else the next argument. */
+static int value_of(struct option_scan *scan, const char *name, size_t len,
+                    const char *arg, struct option_hit *hit, struct err *err)
+{
+    const char *given = name[len] == '=' ? name + len + 1 : NULL;
+
+    scan->at++;
+    hit->value = NULL;
+    if (arg == NULL && given != NULL)
+        return err_set(err, ERR_INVALID, "--%.*s: takes no value", (int)len,
+                       name);
+    if (arg == NULL)
+        return 1;
+    if (given == NULL && scan->at < scan->argc)
+        given = scan->argv[scan->at++];
+    if (given == NULL)
+        return err_set(err, ERR_INVALID, "--%.*s: needs a value: --%.*s %s",
+                       (int)len, name, (int)len, name, arg);
+    hit->value = given;
+    return 1;
+}
+
+static bool same(const char *row, const char *name, size_t len)
+{
+    return strncmp(row, name, len) == 0 && row[len] == '\0';
+}
+
+static int long_option(struct option_scan *scan, const char *name,
+                       struct option_hit *hit, struct err *err)
+{
+    size_t len = strcspn(name, "=");
+
+    for (size_t i = 0; i < option_row_count; i++) {
+        const struct option_row *row = &option_rows[i];
+
+        if (!(row->verbs & (1u << scan->verb)) || !same(row->name, name, len))
+            continue;
+        *hit = (struct option_hit){.id = row->id};
+        return value_of(scan, name, len, row->arg, hit, err);
+    }
+    for (size_t i = 0; option_takes_limits(scan->verb) && i < limit_row_count;
+         i++) {
+        if (!same(limit_rows[i].option, name, len))
+            continue;
+        *hit = (struct option_hit){OPTION_LIMIT, &limit_rows[i], NULL};
+        return value_of(scan, name, len, option_unit(limit_rows[i].unit), hit,
+                        err);
+    }
+    return unknown(scan, name, len, err);
+}
+
+static int letter_option(struct option_scan *scan, const char *text,
+                         struct option_hit *hit, struct err *err)
+{
+    for (size_t i = 0; i < option_row_count; i++) {
+        const struct option_row *row = &option_rows[i];
+
+        if (row->letter == 0 || row->letter != text[1] || text[2] != '\0' ||
+            !(row->verbs & (1u << scan->verb)))
+            continue;
+        *hit = (struct option_hit){.id = row->id};
+        scan->at++;
+        return 1;
+    }
+    if (scan->verb == VERB_RUN)
+        return err_set(err, ERR_INVALID,
+                       "%.64s: no such option of run; if it is code, say -c "
+                       "before it",
+                       text);
+    return err_set(err, ERR_INVALID,
+                   "%.64s: no such option of %s; `karzer %s --help` lists them",
+                   text, verbs[scan->verb].name, verbs[scan->verb].name);
+}
+
+int option_next(struct option_scan *scan, struct option_hit *hit,
+                struct err *err)
+{
+    const char *text;
+
+    if (scan->dashes || scan->at >= scan->argc)
+        return 0;
+    text = scan->argv[scan->at];
+    if (text[0] != '-' || text[1] == '\0')
+        return 0;
+    if (strcmp(text, "--") == 0) {
+        scan->at++;
+        scan->dashes = true;
+        return 0;
+    }
+    if (text[1] == '-')
+        return long_option(scan, text + 2, hit, err);
+    return letter_option(scan, text, hit, err);
+}
