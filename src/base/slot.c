@@ -1,0 +1,129 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* slot - see slot.h. */
+#include "src/base/slot.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+
+#include "src/base/auto.h"
+#include "src/base/fd.h"
+
+/* A new open file each time: two takers of one process must exclude each other
+ * too. O_NOFOLLOW: the directory is ours, but a link there is nobody's. */
+static int slots_open(const char *dir)
+{
+    char path[PATH_MAX];
+    int n = snprintf(path, sizeof(path), "%s/slots", dir);
+
+    if (n < 0 || (size_t)n >= sizeof(path)) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    return open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+/* 1 locked, 0 held by another open file, -1 with errno. */
+static int slot_lock(int fd, unsigned slot)
+{
+    struct flock lock = {
+        .l_type = F_WRLCK,
+        .l_whence = SEEK_SET,
+        .l_start = (off_t)slot,
+        .l_len = 1,
+    };
+
+    if (fcntl(fd, F_OFD_SETLK, &lock) == 0)
+        return 1;
+    return errno == EAGAIN || errno == EACCES ? 0 : -1;
+}
+
+int slot_take(const char *dir, unsigned *slot, int *fd, struct err *err)
+{
+    AUTO(fd) int file = slots_open(dir);
+    unsigned start = 0;
+
+    if (file < 0)
+        return err_sys(err, "take a slot: open %s/slots", dir);
+    /* Only to spread takers; a failure costs time, not safety. */
+    if (getrandom(&start, sizeof(start), GRND_NONBLOCK) < 0)
+        start = (unsigned)getpid();
+    for (unsigned i = 0; i < SLOT_COUNT; i++) {
+        unsigned at = (start + i) % SLOT_COUNT;
+        int r = slot_lock(file, at);
+
+        if (r < 0)
+            return err_sys(err, "take a slot: lock %s/slots", dir);
+        if (r == 0)
+            continue;
+        *slot = at;
+        *fd = fd_take(&file);
+        return 0;
+    }
+    return err_set(err, ERR_HOST, "take a slot: all %u are in use in %s/slots",
+                   SLOT_COUNT, dir);
+}
+
+int slot_try(const char *dir, unsigned slot, int *fd)
+{
+    AUTO(fd) int file = -1;
+    int r;
+
+    if (slot >= SLOT_COUNT) {
+        errno = EINVAL;
+        return -1;
+    }
+    file = slots_open(dir);
+    if (file < 0)
+        return -1;
+    r = slot_lock(file, slot);
+    if (r == 1)
+        *fd = fd_take(&file);
+    return r;
+}
+
+/* Does a line "first parent count" of uid_map hold the id? */
+static int map_holds(const char *map, uint32_t id)
+{
+    const char *at = map;
+
+    while (*at != '\0') {
+        unsigned long long first, parent, count;
+
+        if (sscanf(at, "%llu %llu %llu", &first, &parent, &count) == 3 &&
+            id >= first && id - first < count)
+            return 1;
+        at = strchr(at, '\n');
+        if (at == NULL)
+            return 0;
+        at++;
+    }
+    return 0;
+}
+
+int slot_uid(unsigned slot, uint32_t *uid, struct err *err)
+{
+    static const char *const files[] = {"/proc/self/uid_map",
+                                        "/proc/self/gid_map"};
+    uint32_t id = SLOT_UID_BASE + slot;
+    char map[4096];
+
+    if (slot >= SLOT_COUNT)
+        return err_set(err, ERR_INTERNAL, "no slot %u", slot);
+    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+        if (fd_read_text(AT_FDCWD, files[i], map, sizeof(map)) < 0)
+            return err_sys(err, "read %s", files[i]);
+        if (!map_holds(map, id))
+            return err_set(err, ERR_HOST,
+                           "id %u for the cell is not mapped in this user "
+                           "namespace (%s)",
+                           id, files[i]);
+    }
+    *uid = id;
+    return 0;
+}
