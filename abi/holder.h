@@ -22,6 +22,7 @@
 #define HOLDER_SLOT_FD 6    /* keeps the slot's lock; only held, never used */
 
 #define HOLDER_MOUNTS_MAX 256u
+#define HOLDER_WALL_GRACE_MS 1000u
 #define HOLDER_HANDOFF_MAX (1u << 20)
 
 enum holder_tier {
@@ -94,6 +95,8 @@ struct holder_limits {
     uint64_t cpu_time_ms; /* sum of all processes; 0: none */
     uint64_t pids;       /* processes and threads of the program */
     uint64_t nofile;
+    uint64_t wall_ms; /* a backstop for an engine that is stopped or blocked:
+                         from READY, plus HOLDER_WALL_GRACE_MS; 0: none */
 };
 
 enum holder_mount_flag {
@@ -156,6 +159,7 @@ enum holder_limit_hit {
     HOLDER_HIT_DISK_FULL = 8,      /* scratch was seen without space or inodes */
     HOLDER_HIT_DISK_KILLED = 16,   /* the holder killed the cell for disk */
     HOLDER_HIT_CPU_TIME_KILLED = 32, /* the holder killed the cell for CPU */
+    HOLDER_HIT_WALL_KILLED = 64, /* the holder killed the cell for wall time */
 };
 
 #define HOLDER_UNKNOWN UINT64_MAX /* a figure that cannot be known */

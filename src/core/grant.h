@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "src/base/strs.h"
+#include "src/core/dirs.h"
 #include "src/core/limits.h"
 
 #define GRANT_MOUNTS_MAX 64u
@@ -27,6 +28,7 @@ struct grant_mount {
 struct grant {
     const char *run_id; /* the request's */
     const struct tier *tier;
+    const struct dirs *dirs;  /* the engine's: where holders and slots are */
 
     struct limits limits;
     uint64_t may_lack; /* bit per enum holder_mechanism */
@@ -37,7 +39,10 @@ struct grant {
     struct strs env;  /* complete environment of the program */
     struct strs argv; /* complete: with a runtime, the driver's */
     char *cwd;        /* absolute, inside */
+    char *scratch;    /* host directory for scratch where no mount is possible,
+                         or NULL */
     bool runtime;     /* the program is a language driver (abi/runtime.h) */
+    bool lasting; /* several blocks or commands: each has the wall time */
     bool has_stdin;
     bool output_kill;
 };

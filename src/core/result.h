@@ -95,10 +95,14 @@ struct result {
 int result_init(struct result *r, uint64_t output_cap, struct err *err);
 void result_fini(struct result *r);
 
+/* Its parts, as the record has them too; new references. */
+json_t *result_usage(const struct result *r);
+json_t *result_effective(const struct result *r);
+
 /* One line of JSON, UTF-8, free() it. NULL: no memory. */
 char *result_json(const struct result *r);
 
-/* The exit status of `karzer run` and `exec` for it: STYLE of env(1). */
+/* The exit status of `karzer run` and `exec` for it; 124 to 128+n as env(1) and timeout(1). */
 int result_exit_status(const struct result *r);
 
 #endif

@@ -33,8 +33,9 @@ struct run_io {
     /* A displayed value, as it comes: {"mime/type": "text or base64"}. */
     int (*result)(void *ctx, const json_t *bundle);
 
-    /* Asked at each wake-up (a signal wakes): a signal to pass on, 0 for none,
-     * -1 to end the run as `killed`. */
+    /* Asked at each wake-up: a signal to pass on, 0 for none, -1 to end the run
+     * as `killed`. Signals that the client blocks are let in while karzer waits
+     * (ppoll with an empty mask), and only then: none is lost. */
     int (*poll_signal)(void *ctx);
 
     void *ctx;

@@ -42,6 +42,8 @@ struct cell {
     struct holder_usage usage; /* the latest known */
     bool ready;
     bool ended; /* ENDED came: every process is dead, usage is final */
+    bool asked; /* HOLDER_ASK was sent and not yet answered */
+    bool killed; /* HOLDER_KILL was sent */
     struct err failure; /* why it could not start, or ended on its own */
     int slot_fd;
 };
@@ -56,6 +58,9 @@ int cell_read_control(struct cell *cell, uint32_t *hits, struct err *err);
 /* Asks the holder for usage and waits for the answer. */
 int cell_ask_usage(struct cell *cell, struct err *err);
 
+/* Asks the holder to kill everything inside; cell_read_control tells the end. */
+void cell_kill(struct cell *cell);
+
 /* Kills everything inside and waits for it: usage is final afterwards. May be
  * called twice. -1: the holder did not tell (usage holds unknowns). */
 int cell_end(struct cell *cell, struct err *err);
@@ -67,6 +72,9 @@ void cell_free(struct cell *cell);
 extern const struct tier *const tiers[];
 
 const struct tier *tier_find(const char *name); /* NULL: no such */
+
+/* Removes what dead runs left on this host: cgroups without a living owner. */
+void tiers_sweep(const struct dirs *dirs);
 
 /* The strongest whose probe succeeds; NULL with the weakest's reason. */
 const struct tier *tier_strongest(struct err *err);

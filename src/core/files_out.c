@@ -1,0 +1,226 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * files_out - a file or tree of a cell to the host. Everything is made below
+ * one directory descriptor, by single checked components, never through a
+ * link: a file is written under a temporary name and renamed into place.
+ */
+#include "src/core/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "src/base/auto.h"
+#include "src/base/fd.h"
+#include "src/base/sha256.h"
+#include "src/base/strs.h"
+#include "src/base/sys.h"
+
+/* A name below a directory of the host, without following anything. */
+static int open_beneath(int dirfd, const char *name, int flags)
+{
+    const struct open_how how = {
+        .flags = (uint64_t)(unsigned)(flags | O_CLOEXEC | O_NOFOLLOW),
+        .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
+                   RESOLVE_NO_MAGICLINKS,
+    };
+
+    return sys_openat2(dirfd, name, &how);
+}
+
+struct target {
+    struct crossing *x;
+    int dirfd;        /* the host directory */
+    const char *name; /* one component */
+    const char *host; /* for records */
+    const char *cell;
+};
+
+static int receive(struct crossing *x, int fd, uint64_t size, char *hash,
+                   uint64_t *got, struct err *err)
+{
+    struct sha256 h;
+    const char *data;
+    ssize_t n;
+
+    *got = 0;
+    sha256_init(&h);
+    while ((n = fileop_get_data(&x->op, &data, err)) > 0) {
+        *got += (uint64_t)n;
+        if (*got > size)
+            return err_set(err, ERR_INVALID, "it grew while it was read");
+        sha256_add(&h, data, (size_t)n);
+        if (fd_write_all(fd, data, (size_t)n) < 0)
+            return err_sys(err, "write");
+    }
+    sha256_hex(&h, hash);
+    return n < 0 ? -1 : 0;
+}
+
+/* Content to a temporary name; recorded; renamed. */
+static int file_out(const struct target *t, const struct fileop_stat *st,
+                    struct err *err)
+{
+    char temp[64], hash[SHA256_HEX_SIZE];
+    uint64_t got;
+    AUTO(fd) int fd = -1;
+    static unsigned serial;
+
+    snprintf(temp, sizeof(temp), ".karzer-%d-%u.part", (int)getpid(),
+             serial++);
+    fd = openat(t->dirfd, temp,
+                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+                0666);
+    if (fd < 0)
+        return err_sys(err, "%s", t->host);
+    if (fchmod(fd, (st->mode & 0111) ? 0755 : 0644) < 0 ||
+        receive(t->x, fd, st->size, hash, &got, err) < 0 ||
+        files_crossed(t->x, EVENT_FILE_OUT, t->host, t->cell, got, hash, err) <
+            0 ||
+        (renameat(t->dirfd, temp, t->dirfd, t->name) < 0 &&
+         err_sys(err, "rename") < 0)) {
+        unlinkat(t->dirfd, temp, 0);
+        return err_wrap(err, "%s", t->host);
+    }
+    return 0;
+}
+
+static int one_out(struct target *t, unsigned depth, struct err *err);
+
+struct entry_list {
+    struct strs names;
+};
+
+static int entry_add(void *ctx, const char *name, const struct fileop_stat *st,
+                     struct err *err)
+{
+    struct entry_list *list = ctx;
+
+    (void)st; /* asked again when its turn comes */
+    return strs_add(&list->names, name, err);
+}
+
+static int children_out(const struct target *t, int dirfd,
+                        const struct strs *names, unsigned depth,
+                        struct err *err)
+{
+    for (size_t i = 0; i < names->len; i++) {
+        char host[4096], cell[AGENT_PATH_MAX];
+        struct target child = {.x = t->x,
+                               .dirfd = dirfd,
+                               .name = names->at[i],
+                               .host = host,
+                               .cell = cell};
+
+        if (snprintf(host, sizeof(host), "%s/%s", t->host, names->at[i]) >=
+                (int)sizeof(host) ||
+            snprintf(cell, sizeof(cell), "%s/%s", t->cell, names->at[i]) >=
+                (int)sizeof(cell))
+            return err_set(err, ERR_LIMIT, "%s: the path is too long",
+                           t->host);
+        if (one_out(&child, depth + 1, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int dir_out(const struct target *t, unsigned depth, struct err *err)
+{
+    struct entry_list list = {0};
+    AUTO(fd) int fd = -1;
+    int r;
+
+    if (depth >= FILES_DEPTH_MAX)
+        return err_set(err, ERR_LIMIT, "%s: deeper than %u directories",
+                       t->cell, FILES_DEPTH_MAX);
+    if (mkdirat(t->dirfd, t->name, 0777) < 0 && errno != EEXIST)
+        return err_sys(err, "%s", t->host);
+    fd = open_beneath(t->dirfd, t->name, O_RDONLY | O_DIRECTORY);
+    if (fd < 0)
+        return err_sys(err, "%s", t->host);
+    r = fileop_list(&t->x->op, t->cell, entry_add, &list, err);
+    if (r == 0)
+        r = children_out(t, fd, &list.names, depth, err);
+    strs_fini(&list.names);
+    return r;
+}
+
+static int one_out(struct target *t, unsigned depth, struct err *err)
+{
+    struct fileop_stat st;
+
+    if (fileop_stat(&t->x->op, t->cell, &st, err) < 0)
+        return err_wrap(err, "--out %s", t->cell);
+    if (S_ISDIR(st.mode))
+        return dir_out(t, depth, err);
+    if (!S_ISREG(st.mode)) {
+        if (files_refused(t->x, t->host, t->cell, "not a regular file", err) <
+            0)
+            return -1;
+        if (depth > 0)
+            return 0; /* in a tree: recorded, and the rest goes on */
+        return err_set(err, ERR_INVALID,
+                       "--out %s: not a regular file or directory", t->cell);
+    }
+    if (files_count(t->x, st.size, err) < 0 ||
+        fileop_get_begin(&t->x->op, t->cell, &st, err) < 0)
+        return err_wrap(err, "--out %s", t->cell);
+    return file_out(t, &st, err);
+}
+
+/* "a/b/c" to the directory "a/b" and the name "c"; trailing slashes ignored. */
+static int split(const char *path, char *dir, size_t size, const char **name,
+                 char *copy)
+{
+    char *slash;
+    size_t n = strlen(path);
+
+    if (n == 0 || n >= size)
+        return -1;
+    memcpy(copy, path, n + 1);
+    while (n > 1 && copy[n - 1] == '/')
+        copy[--n] = '\0';
+    slash = strrchr(copy, '/');
+    *name = slash == NULL ? copy : slash + 1;
+    snprintf(dir, size, "%.*s", slash == NULL ? 1 : (int)(slash - copy) + 1,
+             slash == NULL ? "." : copy);
+    return **name == '\0' || strcmp(*name, ".") == 0 ||
+                   strcmp(*name, "..") == 0
+               ? -1
+               : 0;
+}
+
+int files_out(struct crossing *x, const char *cell, const char *host,
+              struct err *err)
+{
+    char dir[4096], copy[4096], cell_dir[4096], cell_copy[4096];
+    struct target t = {.x = x, .host = host, .cell = cell};
+    const char *base;
+    AUTO(fd) int dirfd = -1;
+    struct fileop_stat cst;
+    struct stat st;
+
+    if (split(host, dir, sizeof(dir), &t.name, copy) < 0) {
+        /* "." and the like: into that directory */
+        if (snprintf(dir, sizeof(dir), "%s", host) >= (int)sizeof(dir))
+            return err_set(err, ERR_INVALID, "--out: the path is too long");
+        t.name = NULL;
+    }
+    if (fileop_stat(&x->op, cell, &cst, err) < 0)
+        return err_wrap(err, "--out %s", cell);
+    if (t.name == NULL ||
+        (S_ISREG(cst.mode) && stat(host, &st) == 0 && S_ISDIR(st.st_mode))) {
+        if (split(cell, cell_dir, sizeof(cell_dir), &base, cell_copy) < 0)
+            return err_set(err, ERR_INVALID, "--out %s: has no name", cell);
+        snprintf(dir, sizeof(dir), "%s", host);
+        t.name = base;
+    }
+    dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (dirfd < 0)
+        return err_sys(err, "--out %s", host);
+    t.dirfd = dirfd;
+    return one_out(&t, 0, err);
+}

@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* policy - see policy.h. Called by run.c alone. */
+#include "src/core/policy.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "src/base/auto.h"
+#include "src/cell/runtime.h"
+#include "src/core/interpreter.h"
+#include "src/core/tier.h"
+
+void grant_fini(struct grant *grant)
+{
+    for (size_t i = 0; i < grant->mount_count; i++) {
+        free(grant->mounts[i].source);
+        free(grant->mounts[i].target);
+    }
+    strs_fini(&grant->env);
+    strs_fini(&grant->argv);
+    free(grant->cwd);
+    free(grant->scratch);
+    *grant = (struct grant){0};
+}
+
+/* The whole environment of a program, before --env; docs/cli.md lists it. */
+static const char *const base_env[] = {
+    "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+    "HOME=" CELL_HOME,
+    "USER=user",
+    "LOGNAME=user",
+    "SHELL=/bin/sh",
+    "LANG=C.UTF-8",
+    "TMPDIR=/tmp",
+};
+
+static bool same_name(const char *a, const char *b)
+{
+    size_t n = strcspn(a, "=");
+
+    return strcspn(b, "=") == n && memcmp(a, b, n) == 0;
+}
+
+static int env_decide(const struct request *req, struct grant *grant,
+                      struct err *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(base_env); i++) {
+        bool given = false;
+
+        for (size_t k = 0; k < req->env.len; k++)
+            given = given || same_name(base_env[i], req->env.at[k]);
+        if (!given && strs_add(&grant->env, base_env[i], err) < 0)
+            return -1;
+    }
+    for (size_t i = 0; i < req->env.len; i++) {
+        bool again = false; /* the last one counts */
+
+        for (size_t k = i + 1; k < req->env.len; k++)
+            again = again || same_name(req->env.at[i], req->env.at[k]);
+        if (!again && strs_add(&grant->env, req->env.at[i], err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+static int mount_add(struct grant *grant, const char *source,
+                     const char *target, struct grant_mount how,
+                     struct err *err)
+{
+    struct grant_mount *m = &grant->mounts[grant->mount_count];
+
+    if (grant->mount_count == GRANT_MOUNTS_MAX)
+        return err_set(err, ERR_LIMIT, "more than %u mounts", GRANT_MOUNTS_MAX);
+    *m = how;
+    m->source = strdup(source);
+    m->target = strdup(target);
+    grant->mount_count++;
+    if (m->source == NULL || m->target == NULL)
+        return err_set(err, ERR_HOST, "out of memory");
+    return 0;
+}
+
+static bool is_below(const char *path, const char *dir)
+{
+    size_t n = strlen(dir);
+
+    return strncmp(path, dir, n) == 0 && (path[n] == '\0' || path[n] == '/');
+}
+
+static int workspace_decide(const struct request *req, struct grant *grant,
+                            struct err *err)
+{
+    static const char *const never[] = {"/proc", "/sys", "/dev", "/karzer"};
+
+    if (req->workspace == NULL)
+        return 0;
+    if (strcmp(req->workspace, "/") == 0)
+        return err_set(err, ERR_DENIED, "--workspace: not the whole host");
+    for (size_t i = 0; i < ARRAY_LEN(never); i++)
+        if (is_below(req->workspace, never[i]))
+            return err_set(err, ERR_DENIED, "--workspace: not below %s",
+                           never[i]);
+    return mount_add(grant, req->workspace, req->workspace,
+                     (struct grant_mount){.rw = req->workspace_rw,
+                                          .owned = req->workspace_rw},
+                     err);
+}
+
+/* The program that stands for a block of code: the driver. */
+static int runtime_decide(const struct dirs *dirs, const struct request *req,
+                          struct grant *grant, struct err *err)
+{
+    struct interpreter in = {.exe = "python3"};
+    char source[DIRS_PATH_MAX + 16];
+
+    if (req->python != NULL && interpreter_find(req->python, &in, err) < 0)
+        return -1;
+    if (in.venv[0] != '\0' && mount_add(grant, in.venv, in.venv,
+                                        (struct grant_mount){0}, err) < 0)
+        return -1;
+    if (in.base[0] != '\0' && mount_add(grant, in.base, in.base,
+                                        (struct grant_mount){0}, err) < 0)
+        return -1;
+    snprintf(source, sizeof(source), "%s/runtime", dirs->share);
+    if (mount_add(grant, source, CELL_RUNTIME, (struct grant_mount){0}, err) <
+        0)
+        return -1;
+    grant->runtime = true;
+    return runtime_python_argv(&grant->argv, in.exe, CELL_RUNTIME, err);
+}
+
+static int tier_decide(const struct request *req, struct grant *grant,
+                       struct err *err)
+{
+    if (req->tier == NULL || strcmp(req->tier, "auto") == 0) {
+        grant->tier = tier_strongest(err);
+        return grant->tier == NULL ? -1 : 0;
+    }
+    grant->tier = tier_find(req->tier);
+    if (grant->tier == NULL)
+        return err_set(err, ERR_INVALID,
+                       "--tier: \"%s\" is not known; `karzer tiers` lists them",
+                       req->tier);
+    if (grant->tier->probe(err) < 0)
+        return err_wrap(err, "%s", grant->tier->name);
+    return 0;
+}
+
+int policy_decide(const struct dirs *dirs, const struct request *req,
+                  struct grant *grant, struct err *err)
+{
+    const char *cwd = req->workspace == NULL ? CELL_HOME : req->workspace;
+
+    grant->run_id = req->id;
+    grant->dirs = dirs;
+    grant->limits = req->limits;
+    grant->may_lack = req->may_lack;
+    grant->has_stdin = req->has_stdin;
+    grant->output_kill = req->output_kill;
+    grant->cwd = strdup(cwd);
+    if (grant->cwd == NULL)
+        return err_set(err, ERR_HOST, "out of memory");
+    if (tier_decide(req, grant, err) < 0 ||
+        env_decide(req, grant, err) < 0 ||
+        workspace_decide(req, grant, err) < 0)
+        return -1;
+    if (req->lang != NULL && runtime_decide(dirs, req, grant, err) < 0)
+        return -1;
+    for (size_t i = 0; i < req->argv.len; i++)
+        if (strs_add(&grant->argv, req->argv.at[i], err) < 0)
+            return -1;
+    return 0;
+}

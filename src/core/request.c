@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* request - see request.h. Parsing and bounds; no decision is made here. */
+#include "src/core/request.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "abi/agent.h"
+#include "abi/holder.h"
+#include "abi/runtime.h"
+#include "src/base/id.h"
+
+int request_init(struct request *req, struct err *err)
+{
+    *req = (struct request){.limits = limits_default()};
+    return id_new(req->id, err);
+}
+
+static void pairs_fini(struct file_pair *pairs, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        free(pairs[i].from);
+        free(pairs[i].to);
+    }
+}
+
+void request_fini(struct request *req)
+{
+    free(req->tier);
+    free(req->lang);
+    free(req->code);
+    free(req->code_name);
+    strs_fini(&req->argv);
+    strs_fini(&req->env);
+    pairs_fini(req->in, req->in_count);
+    pairs_fini(req->out, req->out_count);
+    free(req->workspace);
+    free(req->python);
+    *req = (struct request){0};
+}
+
+/* Copies up to a ':' that no backslash protects; *text ends behind it. */
+static char *part_take(const char **text)
+{
+    char *part = malloc(strlen(*text) + 1), *to = part;
+    const char *at = *text;
+
+    if (part == NULL)
+        return NULL;
+    while (*at != '\0' && *at != ':') {
+        if (at[0] == '\\' && at[1] != '\0')
+            at++;
+        *to++ = *at++;
+    }
+    *to = '\0';
+    *text = at;
+    return part;
+}
+
+static int pair_parse(const char *text, struct file_pair *pair,
+                      const char *shape, struct err *err)
+{
+    const char *at = text;
+    char *from = part_take(&at);
+    char *to = NULL;
+
+    if (from != NULL && *at == ':') {
+        at++;
+        to = part_take(&at);
+    }
+    if (from == NULL || to == NULL || *at != '\0' || *from == '\0' ||
+        *to == '\0') {
+        free(from);
+        free(to);
+        return err_set(err, ERR_INVALID,
+                       "\"%s\" is not %s (a ':' in a name is written \\:)",
+                       text, shape);
+    }
+    *pair = (struct file_pair){.from = from, .to = to};
+    return 0;
+}
+
+int request_add_in(struct request *req, const char *text, struct err *err)
+{
+    if (req->in_count == REQUEST_FILES_MAX)
+        return err_set(err, ERR_INVALID, "more than %u files",
+                       REQUEST_FILES_MAX);
+    if (pair_parse(text, &req->in[req->in_count], "HOST:CELL", err) < 0)
+        return err_wrap(err, "--in");
+    req->in_count++;
+    return 0;
+}
+
+int request_add_out(struct request *req, const char *text, struct err *err)
+{
+    if (req->out_count == REQUEST_FILES_MAX)
+        return err_set(err, ERR_INVALID, "more than %u files",
+                       REQUEST_FILES_MAX);
+    if (pair_parse(text, &req->out[req->out_count], "CELL:HOST", err) < 0)
+        return err_wrap(err, "--out");
+    req->out_count++;
+    return 0;
+}
+
+int request_add_may_lack(struct request *req, const char *name, struct err *err)
+{
+    static const char *const names[] = {
+#define M(id, n, what) n,
+        HOLDER_MECHANISMS(M)
+#undef M
+    };
+
+    for (unsigned i = 0; i < HOLDER_MECHANISM_COUNT; i++) {
+        if (strcmp(names[i], name) != 0)
+            continue;
+        req->may_lack |= UINT64_C(1) << i;
+        return 0;
+    }
+    return err_set(err, ERR_INVALID,
+                   "--may-lack: \"%s\" is no mechanism; `karzer doctor` lists "
+                   "them",
+                   name);
+}
+
+static int env_check(const struct strs *env, struct err *err)
+{
+    for (size_t i = 0; i < env->len; i++) {
+        const char *eq = strchr(env->at[i], '=');
+
+        if (eq == NULL || eq == env->at[i])
+            return err_set(err, ERR_INVALID, "--env: \"%s\" is not K=V",
+                           env->at[i]);
+    }
+    return 0;
+}
+
+static int sizes_check(const struct request *req, struct err *err)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < req->argv.len; i++)
+        bytes += strlen(req->argv.at[i]) + 1;
+    for (size_t i = 0; i < req->env.len; i++)
+        bytes += strlen(req->env.at[i]) + 1;
+    if (bytes > AGENT_EXEC_MAX - 16384)
+        return err_set(err, ERR_INVALID,
+                       "arguments and environment of %zu bytes; at most %u",
+                       bytes, AGENT_EXEC_MAX - 16384);
+    if (req->code_len > RUNTIME_CODE_MAX)
+        return err_set(err, ERR_INVALID,
+                       "code of %zu bytes; at most %u: give it as a file with "
+                       "--in and import it",
+                       req->code_len, RUNTIME_CODE_MAX);
+    return 0;
+}
+
+/* Cell paths: absolute or below the home directory, and short enough. */
+static int paths_check(const struct file_pair *pairs, size_t count, bool out,
+                       struct err *err)
+{
+    for (size_t i = 0; i < count; i++) {
+        const char *cell = out ? pairs[i].from : pairs[i].to;
+
+        if (strlen(cell) + 16 > AGENT_PATH_MAX)
+            return err_set(err, ERR_INVALID, "a path of %zu bytes",
+                           strlen(cell));
+    }
+    return 0;
+}
+
+int request_check(const struct request *req, struct err *err)
+{
+    if (req->lang == NULL && req->argv.len == 0)
+        return err_set(err, ERR_INVALID, "no command given");
+    if (req->lang == NULL && req->argv.at[0][0] == '\0')
+        return err_set(err, ERR_INVALID, "the command is empty");
+    if (req->lang != NULL && strcmp(req->lang, "python") != 0)
+        return err_set(err, ERR_INVALID,
+                       "--lang: \"%s\" is not known; known: python", req->lang);
+    if (req->python != NULL && req->lang == NULL)
+        return err_set(err, ERR_INVALID,
+                       "--python goes with `run`, not with `exec`");
+    if (req->workspace != NULL && req->workspace[0] != '/')
+        return err_set(err, ERR_INVALID, "--workspace: not an absolute path");
+    if (env_check(&req->env, err) < 0 || sizes_check(req, err) < 0 ||
+        paths_check(req->in, req->in_count, false, err) < 0)
+        return -1;
+    return paths_check(req->out, req->out_count, true, err);
+}
