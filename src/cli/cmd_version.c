@@ -12,6 +12,8 @@ int cmd_version(int argc, char **argv)
     struct err err = {0};
     int r = option_next(&scan, &hit, &err);
 
+    if (r == 0)
+        r = option_no_more(&scan, &err);
     if (r < 0)
         return cli_fail(&err);
     if (r > 0)

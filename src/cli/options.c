@@ -129,24 +129,24 @@ static int unknown(const struct option_scan *scan, const char *name, size_t len,
                    word, verb, verb);
 }
 
-/* The value of an option: after "=", else the next argument. */
-static int value_of(struct option_scan *scan, const char *name, size_t len,
-                    const char *arg, struct option_hit *hit, struct err *err)
+/* The value of an option: `given`, else the next argument. `name` is as the
+ * user wrote it, for the error. */
+static int value_of(struct option_scan *scan, const char *name,
+                    const char *given, const char *arg, struct option_hit *hit,
+                    struct err *err)
 {
-    const char *given = name[len] == '=' ? name + len + 1 : NULL;
+    int len = (int)strcspn(name, "=");
 
     scan->at++;
-    hit->value = NULL;
     if (arg == NULL && given != NULL)
-        return err_set(err, ERR_INVALID, "--%.*s: takes no value", (int)len,
-                       name);
+        return err_set(err, ERR_INVALID, "%.*s: takes no value", len, name);
     if (arg == NULL)
         return 1;
     if (given == NULL && scan->at < scan->argc)
         given = scan->argv[scan->at++];
     if (given == NULL)
-        return err_set(err, ERR_INVALID, "--%.*s: needs a value: --%.*s %s",
-                       (int)len, name, (int)len, name, arg);
+        return err_set(err, ERR_INVALID, "%.*s: needs a value: %.*s %s", len,
+                       name, len, name, arg);
     hit->value = given;
     return 1;
 }
@@ -156,10 +156,12 @@ static bool same(const char *row, const char *name, size_t len)
     return strncmp(row, name, len) == 0 && row[len] == '\0';
 }
 
-static int long_option(struct option_scan *scan, const char *name,
+static int long_option(struct option_scan *scan, const char *text,
                        struct option_hit *hit, struct err *err)
 {
+    const char *name = text + 2;
     size_t len = strcspn(name, "=");
+    const char *given = name[len] == '=' ? name + len + 1 : NULL;
 
     for (size_t i = 0; i < option_row_count; i++) {
         const struct option_row *row = &option_rows[i];
@@ -167,14 +169,14 @@ static int long_option(struct option_scan *scan, const char *name,
         if (!(row->verbs & (1u << scan->verb)) || !same(row->name, name, len))
             continue;
         *hit = (struct option_hit){.id = row->id};
-        return value_of(scan, name, len, row->arg, hit, err);
+        return value_of(scan, text, given, row->arg, hit, err);
     }
     for (size_t i = 0; option_takes_limits(scan->verb) && i < limit_row_count;
          i++) {
         if (!same(limit_rows[i].option, name, len))
             continue;
         *hit = (struct option_hit){OPTION_LIMIT, &limit_rows[i], NULL};
-        return value_of(scan, name, len, option_unit(limit_rows[i].unit), hit,
+        return value_of(scan, text, given, option_unit(limit_rows[i].unit), hit,
                         err);
     }
     return unknown(scan, name, len, err);
@@ -190,8 +192,7 @@ static int letter_option(struct option_scan *scan, const char *text,
             !(row->verbs & (1u << scan->verb)))
             continue;
         *hit = (struct option_hit){.id = row->id};
-        scan->at++;
-        return 1;
+        return value_of(scan, text, NULL, row->arg, hit, err);
     }
     if (scan->verb == VERB_RUN)
         return err_set(err, ERR_INVALID,
@@ -221,4 +222,15 @@ int option_next(struct option_scan *scan, struct option_hit *hit,
     if (text[1] == '-')
         return long_option(scan, text + 2, hit, err);
     return letter_option(scan, text, hit, err);
+}
+
+int option_no_more(const struct option_scan *scan, struct err *err)
+{
+    if (scan->at >= scan->argc)
+        return 0;
+    return err_set(err, ERR_INVALID,
+                   "\"%.64s\": %s takes no words; `karzer %s --help` explains "
+                   "it",
+                   scan->argv[scan->at], verbs[scan->verb].name,
+                   verbs[scan->verb].name);
 }

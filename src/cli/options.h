@@ -47,6 +47,9 @@ struct option_scan option_scan(enum verb_id verb, int argc, char **argv);
 int option_next(struct option_scan *scan, struct option_hit *hit,
                 struct err *err);
 
+/* -1, ERR_INVALID, when words are left: for commands that take none. */
+int option_no_more(const struct option_scan *scan, struct err *err);
+
 /* The whole of `karzer help VERB`, and all commands as a Markdown page. */
 void option_help(FILE *to, enum verb_id verb);
 void option_help_all(FILE *to);

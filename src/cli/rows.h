@@ -11,7 +11,7 @@
 
 struct option_row {
     enum option_id id;
-    char letter; /* 0: none; only options without a value have one */
+    char letter; /* 0: none */
     const char *name;
     const char *arg; /* NULL: takes no value */
     unsigned verbs;  /* bit per enum verb_id */

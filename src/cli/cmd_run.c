@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * cmd_run - `karzer run` and `karzer exec`: one run in this process, its output
+ * as it streams, the exit status that env(1) and timeout(1) would have. The
+ * path that people time: nothing here that a run does not need.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/base/auto.h"
+#include "src/base/fd.h"
+#include "src/cli/cli.h"
+#include "src/cli/closing.h"
+#include "src/cli/displayed.h"
+#include "src/cli/forward.h"
+#include "src/cli/options.h"
+#include "src/cli/run_args.h"
+#include "src/cli/show.h"
+#include "src/core/run.h"
+
+struct screen {
+    struct show out, err;
+};
+
+static int on_output(void *ctx, int stream, const void *data, size_t len)
+{
+    struct screen *screen = ctx;
+
+    return show_put(stream == 1 ? &screen->out : &screen->err, data, len);
+}
+
+static int on_result(void *ctx, const json_t *bundle)
+{
+    struct screen *screen = ctx;
+
+    return displayed_show(bundle, &screen->out, &screen->err);
+}
+
+static void screen_init(struct screen *screen, const struct limits *limits)
+{
+    uint64_t deadline = clock_us() + limits->wall_ms * 1000;
+    size_t cap = (size_t)limits->output_bytes * 64 * 2 + (1u << 20);
+
+    show_init(&screen->out, STDOUT_FILENO, cap);
+    show_init(&screen->err, STDERR_FILENO, cap);
+    screen->out.deadline_us = screen->err.deadline_us = deadline;
+    screen->out.give_up = screen->err.give_up = forward_kills;
+}
+
+static void screen_fini(struct screen *screen)
+{
+    show_fini(&screen->out);
+    show_fini(&screen->err);
+}
+
+/* What stdout did not take is karzer's failure, except that a reader who left
+ * knows it already. */
+static int stream_status(struct show *s, const char *name, int status)
+{
+    struct err err = {0};
+
+    if (show_end(s) == 0 || s->sys == EPIPE || s->sys == ECANCELED)
+        return status;
+    errno = s->sys;
+    err_sys(&err, "write to %s", name);
+    cli_fail(&err);
+    return CLI_FAILED;
+}
+
+static void show_closing(struct screen *screen, const struct result *r,
+                         const struct limits *limits)
+{
+    struct strs lines = {0};
+    struct err err = {0};
+    bool middle =
+        screen->err.middle ||
+        (screen->out.middle && screen->out.terminal && screen->err.terminal);
+
+    if (closing_lines(r, limits, &lines, &err) < 0)
+        cli_fail(&err);
+    if (lines.len > 0 && middle)
+        (void)!write(STDERR_FILENO, "\n", 1);
+    for (size_t i = 0; i < lines.len; i++)
+        show_line(STDERR_FILENO, lines.at[i]);
+    strs_fini(&lines);
+}
+
+/* The traceback of a block of code, for a person. */
+static int show_error(struct screen *screen, const struct result *r)
+{
+    const char *text =
+        json_string_value(json_object_get(r->error, "traceback"));
+    size_t len = text == NULL ? 0 : strlen(text);
+
+    if (len == 0)
+        return 0;
+    if (show_put(&screen->err, text, len) < 0)
+        return -1;
+    return text[len - 1] == '\n' ? 0 : show_put(&screen->err, "\n", 1);
+}
+
+static int run_for_person(struct engine *e, const struct run_args *args,
+                          struct err *err)
+{
+    struct screen screen;
+    struct run_io io = {
+        .stdin_fd = args->req.has_stdin ? STDIN_FILENO : -1,
+        .output = on_output,
+        .result = on_result,
+        .poll_signal = forward_next,
+        .ctx = &screen,
+    };
+    struct result result = {0};
+    int status = CLI_FAILED;
+    int r;
+
+    screen_init(&screen, &args->req.limits);
+    r = run_once(e, &args->req, &io, &result, err);
+    if (r == 0) {
+        status = result_exit_status(&result);
+        show_error(&screen, &result);
+    }
+    status = stream_status(&screen.out, "stdout", status);
+    status = stream_status(&screen.err, "stderr", status);
+    if (r == 0)
+        show_closing(&screen, &result, &args->req.limits);
+    else
+        cli_fail(err);
+    result_fini(&result);
+    screen_fini(&screen);
+    return status;
+}
+
+static int run_for_program(struct engine *e, const struct run_args *args,
+                           struct err *err)
+{
+    struct run_io io = {
+        .stdin_fd = args->req.has_stdin ? STDIN_FILENO : -1,
+        .poll_signal = forward_next,
+    };
+    struct result result = {0};
+    AUTO(mem) char *text = NULL;
+    int status = CLI_FAILED;
+
+    if (run_once(e, &args->req, &io, &result, err) < 0) {
+        cli_fail(err);
+        result_fini(&result);
+        return CLI_FAILED;
+    }
+    text = result_json(&result);
+    status = result_exit_status(&result);
+    result_fini(&result);
+    if (text == NULL) {
+        err_set(err, ERR_HOST, "result: out of memory");
+        return cli_fail(err);
+    }
+    if (fd_write_all(STDOUT_FILENO, text, strlen(text)) < 0 ||
+        fd_write_all(STDOUT_FILENO, "\n", 1) < 0) {
+        err_sys(err, "write to stdout");
+        cli_fail(err);
+        return CLI_FAILED;
+    }
+    return status;
+}
+
+static int run_verb(enum verb_id verb, int argc, char **argv)
+{
+    struct engine *engine = NULL;
+    struct run_args args;
+    struct err err = {0};
+    struct dirs dirs;
+    int status;
+
+    if (run_args_parse(&args, verb, argc, argv, &err) < 0) {
+        run_args_fini(&args);
+        return cli_fail(&err);
+    }
+    if (args.help) {
+        run_args_fini(&args);
+        option_help(stdout, verb);
+        return cli_finish(0);
+    }
+    forward_start();
+    if (cli_dirs(&dirs, &err) < 0 || engine_open(&engine, &dirs, &err) < 0) {
+        run_args_fini(&args);
+        cli_fail(&err);
+        return CLI_FAILED;
+    }
+    status = args.json ? run_for_program(engine, &args, &err)
+                       : run_for_person(engine, &args, &err);
+    engine_close(engine);
+    run_args_fini(&args);
+    return status;
+}
+
+int cmd_run(int argc, char **argv)
+{
+    return run_verb(VERB_RUN, argc, argv);
+}
+
+int cmd_exec(int argc, char **argv)
+{
+    return run_verb(VERB_EXEC, argc, argv);
+}
