@@ -31,6 +31,11 @@ const char *cli_home(void)
     return getenv("HOME");
 }
 
+const char *cli_state(void)
+{
+    return getenv("KARZER_STATE");
+}
+
 bool cli_has_stdin(void)
 {
     return had_stdin;
