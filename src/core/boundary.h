@@ -40,6 +40,10 @@ struct boundary;
 int boundary_open(struct boundary **out, const char *dir, struct err *err);
 void boundary_close(struct boundary *b); /* NULL is fine */
 
+/* A file of this size (64 MiB) is full: it becomes boundary-<first>.jsonl and
+ * the chain goes on in a new one. Full files are kept. For tests. */
+void boundary_rotate_at(struct boundary *b, uint64_t size);
+
 /*
  * Appends one record. Takes `fields` (an object or NULL), also on failure; a
  * field that the row does not name is ERR_INTERNAL. `run_id` may be NULL. When

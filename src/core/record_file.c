@@ -54,9 +54,9 @@ int record_open(int dir, const char *name, int flags, int *out, struct stat *st,
                 struct err *err)
 {
     AUTO(fd)
-    int fd = openat(dir, name,
-                    flags | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK,
-                    0600);
+    int fd =
+        openat(dir, name,
+               flags | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0600);
 
     if (fd < 0 && errno == ELOOP)
         return err_set(err, ERR_HOST, "%s: is a symbolic link", name);
@@ -180,6 +180,27 @@ static int read_at(int fd, char *out, size_t len, uint64_t at, struct err *err)
         at += (uint64_t)n;
         len -= (size_t)n;
     }
+    return 0;
+}
+
+int record_first(int fd, uint64_t *first, struct err *err)
+{
+    AUTO(mem) char *data = malloc(RECORD_LINE_MAX);
+    struct record r;
+    ssize_t n;
+    const char *end;
+
+    if (data == NULL)
+        return err_set(err, ERR_HOST, "out of memory");
+    n = pread(fd, data, RECORD_LINE_MAX, 0);
+    if (n < 0)
+        return err_sys(err, "read");
+    end = memchr(data, '\n', (size_t)n);
+    if (end == NULL || record_parse(data, (size_t)(end - data), &r) < 0)
+        return err_set(err, ERR_INVALID,
+                       "its first line is not a record of karzer, or was "
+                       "changed: see `karzer log verify`");
+    *first = r.seq;
     return 0;
 }
 

@@ -38,10 +38,13 @@ void record_name(uint64_t first, char out[RECORD_NAME_SIZE]);
 /* The full files' first numbers, ascending; free() *out. */
 int record_list(int dir, uint64_t **out, size_t *count, struct err *err);
 
+/* The number of a file's first record. */
+int record_first(int fd, uint64_t *first, struct err *err);
+
 struct record_tail {
-    uint64_t seq; /* of the last whole record; 0: there is none */
+    uint64_t seq;               /* of the last whole record; 0: there is none */
     char hash[SHA256_HEX_SIZE]; /* of its line; RECORD_GENESIS for none */
-    uint64_t end; /* past it, in the file; what follows is torn */
+    uint64_t end;               /* past it, in the file; what follows is torn */
 };
 
 /*
@@ -61,15 +64,19 @@ struct record_line {
 };
 
 /*
- * Calls `each` for every line, oldest first, as they were at one moment. A
- * line past RECORD_LINE_MAX comes cut, and is no record. -1 when `each` < 0.
+ * In record_walk.c. Calls `each` for every line, oldest first, as they were at
+ * one moment. A line past RECORD_LINE_MAX comes cut, and is no record. -1 when
+ * `each` < 0.
  */
 int record_walk(const char *dir,
                 int (*each)(const struct record_line *line, void *ctx,
                             struct err *err),
                 void *ctx, struct err *err);
 
-/* The same for one open file, up to `size` bytes: for tests and fuzzing. */
+/* record_last() of a directory, without the lock. */
+int record_end(const char *dir, struct record_tail *out, struct err *err);
+
+/* record_walk() of one open file, up to `size` bytes: for tests and fuzzing. */
 int record_walk_fd(int fd, uint64_t size, const char *name,
                    int (*each)(const struct record_line *line, void *ctx,
                                struct err *err),

@@ -4,6 +4,8 @@
  * memory. The writers are locked out only while the size of the growing file
  * is taken: full files never change, and what is appended later is not read.
  */
+#include "src/core/record_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
@@ -13,7 +15,6 @@
 
 #include "src/base/auto.h"
 #include "src/core/record.h"
-#include "src/core/record_file.h"
 
 #define WINDOW (4 * RECORD_LINE_MAX)
 
@@ -155,4 +156,16 @@ int record_walk(const char *dir, each_line each, void *ctx, struct err *err)
     if (s.current < 0)
         return 0;
     return record_walk_fd(s.current, s.size, RECORD_FILE, each, ctx, err);
+}
+
+int record_end(const char *dir, struct record_tail *out, struct err *err)
+{
+    AUTO(set) struct record_set s = {.dir = -1, .current = -1};
+
+    if (record_dir_open(dir, &s.dir, err) < 0)
+        return -1;
+    if (set_snapshot(&s, err) < 0 ||
+        record_last(s.dir, s.current, s.size, out, err) < 0)
+        return err_wrap(err, "%.256s", dir);
+    return 0;
 }
