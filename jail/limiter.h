@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * limiter - the state behind jail/limits.h, shared by the files that implement
+ * it: limits.c (limits), usage.c (evidence), usage_proc.c (sums of processes),
+ * usage_tree.c (sums of files). Nobody else includes it.
+ */
+#ifndef KARZER_JAIL_LIMITER_H
+#define KARZER_JAIL_LIMITER_H
+
+#include <stdbool.h>
+
+#include "jail/limits.h"
+#include "src/base/cgroup.h"
+
+/* Counters of the groups; the table in usage.c says which file. */
+enum counter {
+    COUNTER_MEMORY_NOW = 0,
+    COUNTER_MEMORY_PEAK,
+    COUNTER_MEMORY_KILLS,
+    COUNTER_MEMORY_STAT,
+    COUNTER_PIDS_REFUSED,
+    COUNTER_PIDS_PEAK,
+    COUNTER_PIDS_NOW,
+    COUNTER_CPU,
+    COUNTER_COUNT
+};
+
+#define COUNTER_CLOSED (-1)  /* not opened yet */
+#define COUNTER_MISSING (-2) /* this kernel does not have it */
+
+struct proc_sum; /* usage_proc.c */
+
+struct limiter {
+    struct holder_limits limits;
+    unsigned slot;
+    uint8_t how[HOLDER_MECHANISM_COUNT];
+
+    struct cgroup_host host;
+    struct cgroup group;
+    int tasks_fd[CGROUP_PART_COUNT]; /* v1, per tree; until the child is in */
+
+    pid_t init;
+    int scratch_fd; /* a tmpfs of the cell's own, or -1 */
+    int tree_fd;    /* a directory of a shared file system, or -1 */
+    int counter_fd[COUNTER_COUNT];
+    struct proc_sum *procs; /* where a sum of processes is the mechanism */
+
+    bool ended;       /* every process is dead: nothing is left to kill */
+    uint64_t slack;   /* bytes that the kernel charges ahead */
+    uint64_t tree_us; /* how long counting the files took */
+    uint64_t scratch_peak;
+    uint64_t memory_peak; /* sampled, without scratch */
+    uint64_t pids_peak;   /* sampled, without the agent */
+    struct holder_usage usage;
+};
+
+/* usage_proc.c: the processes below l->init. 0, or -1: no memory. */
+int proc_sum_new(struct limiter *l);
+void proc_sum_free(struct limiter *l);
+void proc_sum_reaped(struct limiter *l, const struct rusage *ru);
+/* Updates l->usage; returns new HOLDER_HIT bits. */
+unsigned proc_sum_sample(struct limiter *l);
+
+/* usage_tree.c: counts bytes and inodes below l->tree_fd. 0 or -1. */
+int tree_sum(const struct limiter *l, uint64_t *bytes, uint64_t *inodes);
+
+#endif

@@ -1,0 +1,384 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * usage_proc - sums over the processes of a cell, where there is no cgroup;
+ * used by usage.c alone. Walks /proc from the cell's init; orphans are its
+ * children.
+ *
+ * Memory: a cheap sum that can only be too high (pages shared by fork count
+ * twice, every buffer counts as full). Above the limit the exact shares are
+ * read, and only those can end a cell. CPU: what live processes and those they
+ * waited for used, or what was last seen of each, whichever is more.
+ */
+#include "jail/limiter.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/base/auto.h"
+#include "src/base/fd.h"
+
+#define PAGE 4096u
+#define PIPE_FULL (16u * PAGE) /* a pipe of the usual size */
+#define PIPE_LEAST (2u * PAGE) /* one made past the user's soft limit */
+#define PIPES_SOFT (UINT64_C(64) << 20) /* pipe-user-pages-soft */
+#define SOCKET_FULL 425984u             /* both directions at wmem_default */
+#define SOCKETS_FREE 64u                /* that many may be empty */
+#define FD_TABLE_SMALL 256u
+
+struct seen {
+    pid_t pid;
+    uint64_t start; /* with the pid: one process for ever */
+    uint64_t own;   /* ticks, last seen */
+    bool live;
+};
+
+struct proc_sum {
+    struct seen *seen;
+    size_t seen_count, seen_room;
+    pid_t *pids; /* of this walk */
+    size_t count, room;
+
+    /* of this walk */
+    uint64_t memory, guess, threads;
+    uint64_t own, all; /* ticks: own; own and waited-for */
+    uint64_t dead;     /* ticks last seen of what is gone */
+    uint64_t memory_peak, threads_peak, cpu_us;
+};
+
+int proc_sum_new(struct limiter *l)
+{
+    l->procs = calloc(1, sizeof(*l->procs));
+    return l->procs == NULL ? -1 : 0;
+}
+
+void proc_sum_free(struct limiter *l)
+{
+    if (l->procs == NULL)
+        return;
+    free(l->procs->seen);
+    free(l->procs->pids);
+    free(l->procs);
+    l->procs = NULL;
+}
+
+/* Makes room for one more. -1: no memory. */
+static int grow(void *array, size_t *room, size_t count, size_t size)
+{
+    size_t more = *room == 0 ? 64 : *room * 2;
+    void *old, *p;
+
+    if (count < *room)
+        return 0;
+    memcpy(&old, array, sizeof(old));
+    p = reallocarray(old, more, size);
+    if (p == NULL)
+        return -1;
+    memcpy(array, &p, sizeof(p));
+    *room = more;
+    return 0;
+}
+
+static int read_proc(pid_t pid, const char *file, char *out, size_t size)
+{
+    char path[128];
+
+    snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
+    return fd_read_text(AT_FDCWD, path, out, size) > 0 ? 0 : -1;
+}
+
+/* The number after "\nKey:", in the unit of the file; 0 when absent. */
+static uint64_t field(const char *text, const char *key)
+{
+    const char *at = strstr(text, key);
+
+    return at == NULL ? 0 : strtoull(at + strlen(key), NULL, 10);
+}
+
+static void note_pid(struct proc_sum *s, pid_t pid)
+{
+    if (grow(&s->pids, &s->room, s->count, sizeof(*s->pids)) == 0)
+        s->pids[s->count++] = pid;
+}
+
+static void note_children(struct proc_sum *s, const char *list)
+{
+    char *end;
+
+    for (;;) {
+        long pid = strtol(list, &end, 10);
+
+        if (end == list || pid <= 0)
+            return;
+        note_pid(s, (pid_t)pid);
+        list = end;
+    }
+}
+
+/* The children of every thread of a process. */
+static void find_children(struct proc_sum *s, pid_t pid)
+{
+    char path[64], name[80], list[65536];
+    struct dirent *e;
+    DIR *d;
+
+    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
+    d = opendir(path);
+    while (d != NULL && (e = readdir(d)) != NULL) {
+        if (e->d_name[0] == '.')
+            continue;
+        snprintf(name, sizeof(name), "task/%.16s/children", e->d_name);
+        if (read_proc(pid, name, list, sizeof(list)) == 0)
+            note_children(s, list);
+    }
+    if (d != NULL)
+        closedir(d);
+}
+
+static struct seen *seen_find(struct proc_sum *s, pid_t pid, uint64_t start)
+{
+    for (size_t i = 0; i < s->seen_count; i++)
+        if (s->seen[i].pid == pid && s->seen[i].start == start)
+            return &s->seen[i];
+    if (grow(&s->seen, &s->seen_room, s->seen_count, sizeof(*s->seen)) < 0)
+        return NULL;
+    s->seen[s->seen_count] = (struct seen){.pid = pid, .start = start};
+    return &s->seen[s->seen_count++];
+}
+
+/* /proc/PID/stat after the name: field 3 is the first. */
+static int add_times(struct proc_sum *s, pid_t pid)
+{
+    unsigned long long utime, stime, start;
+    long long cutime, cstime;
+    char text[2048];
+    struct seen *seen;
+    const char *at;
+
+    if (read_proc(pid, "stat", text, sizeof(text)) < 0)
+        return -1;
+    at = strrchr(text, ')');
+    if (at == NULL ||
+        sscanf(at + 1,
+               " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %lld "
+               "%lld %*d %*d %*d %*d %llu",
+               &utime, &stime, &cutime, &cstime, &start) != 5)
+        return -1;
+    seen = seen_find(s, pid, start);
+    if (seen != NULL) {
+        seen->own = utime + stime;
+        seen->live = true;
+    }
+    s->own += utime + stime;
+    s->all += utime + stime + (uint64_t)cutime + (uint64_t)cstime;
+    return 0;
+}
+
+static void add_memory(struct proc_sum *s, pid_t pid)
+{
+    uint64_t fds, kib;
+    char text[4096];
+
+    if (read_proc(pid, "status", text, sizeof(text)) < 0)
+        return;
+    kib = field(text, "\nRssAnon:") + field(text, "\nRssShmem:") +
+          field(text, "\nVmPTE:") + field(text, "\nVmSwap:");
+    s->memory += kib * 1024u;
+    s->threads += field(text, "\nThreads:");
+    fds = field(text, "\nFDSize:");
+    if (fds > FD_TABLE_SMALL)
+        s->guess += fds / 2 * (PIPE_FULL + PIPE_LEAST);
+}
+
+/* What the sockets of the cell's network namespace may hold. TCP's buffers are
+ * large and counted for the whole host: never more than those. */
+static uint64_t socket_bytes(pid_t init)
+{
+    uint64_t used, tcp, pages;
+    char text[1024];
+    const char *line;
+
+    if (read_proc(init, "net/sockstat", text, sizeof(text)) < 0)
+        return 0;
+    used = field(text, "sockets: used");
+    tcp = field(text, "\nTCP: inuse");
+    line = strstr(text, "\nTCP:");
+    pages = line == NULL || tcp == 0 ? 0 : field(line, " mem");
+    used = used > SOCKETS_FREE ? used - SOCKETS_FREE : 0;
+    return (used > tcp ? used - tcp : 0) * SOCKET_FULL + pages * PAGE;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+struct pipes {
+    uint64_t *inode;
+    size_t count, room;
+};
+
+static void collect_pipes(struct pipes *p, pid_t pid)
+{
+    char path[64], link[64];
+    struct dirent *e;
+    DIR *d;
+
+    snprintf(path, sizeof(path), "/proc/%d/fd", (int)pid);
+    d = opendir(path);
+    while (d != NULL && (e = readdir(d)) != NULL) {
+        ssize_t n = readlinkat(dirfd(d), e->d_name, link, sizeof(link) - 1);
+
+        if (n <= 0)
+            continue;
+        link[n] = '\0';
+        if (strncmp(link, "pipe:[", 6) != 0 ||
+            grow(&p->inode, &p->room, p->count, sizeof(*p->inode)) < 0)
+            continue;
+        p->inode[p->count++] = strtoull(link + 6, NULL, 10);
+    }
+    if (d != NULL)
+        closedir(d);
+}
+
+/* The most that the cell's pipes can hold. */
+static uint64_t pipe_bytes(const struct proc_sum *s)
+{
+    struct pipes p = {0};
+    uint64_t n = 0, full;
+
+    for (size_t i = 0; i < s->count; i++)
+        collect_pipes(&p, s->pids[i]);
+    if (p.count > 0)
+        qsort(p.inode, p.count, sizeof(*p.inode), by_number);
+    for (size_t i = 0; i < p.count; i++)
+        if (i == 0 || p.inode[i] != p.inode[i - 1])
+            n++;
+    free(p.inode);
+    full = n * PIPE_FULL;
+    return (full < PIPES_SOFT ? full : PIPES_SOFT) + n * PIPE_LEAST;
+}
+
+/* Each page once, by the shares that smaps_rollup gives. */
+static uint64_t exact_memory(const struct limiter *l)
+{
+    const struct proc_sum *s = l->procs;
+    uint64_t anon = 0, shmem = 0, scratch = l->usage.disk_bytes;
+    char text[4096];
+
+    for (size_t i = 0; i < s->count; i++) {
+        if (read_proc(s->pids[i], "smaps_rollup", text, sizeof(text)) == 0) {
+            anon += field(text, "\nPss_Anon:") + field(text, "\nSwapPss:");
+            shmem += field(text, "\nPss_Shmem:");
+        }
+        if (read_proc(s->pids[i], "status", text, sizeof(text)) == 0)
+            anon += field(text, "\nVmPTE:");
+    }
+    shmem *= 1024u;
+    /* A mapped scratch file is in the disk's sum already. */
+    if (scratch != HOLDER_UNKNOWN)
+        shmem -= shmem < scratch ? shmem : scratch;
+    return anon * 1024u + shmem + pipe_bytes(s) + socket_bytes(l->init);
+}
+
+/* Times of what was there and is not any more. */
+static void bury(struct proc_sum *s)
+{
+    size_t kept = 0;
+
+    for (size_t i = 0; i < s->seen_count; i++) {
+        if (s->seen[i].live)
+            s->seen[kept++] = s->seen[i];
+        else
+            s->dead += s->seen[i].own;
+    }
+    s->seen_count = kept;
+}
+
+static void walk(struct limiter *l)
+{
+    struct proc_sum *s = l->procs;
+
+    s->memory = s->guess = s->threads = s->own = s->all = 0;
+    s->count = 0;
+    for (size_t i = 0; i < s->seen_count; i++)
+        s->seen[i].live = false;
+    note_pid(s, l->init);
+    /* One walk sees at most as many as the limit allows, and some that come
+     * and go: a storm of forks must not hold the holder here. */
+    for (size_t i = 0; i < s->count && i < l->limits.pids * 2 + 64; i++) {
+        if (add_times(s, s->pids[i]) < 0)
+            continue;
+        add_memory(s, s->pids[i]);
+        find_children(s, s->pids[i]);
+    }
+    bury(s);
+}
+
+static void note_peaks(struct limiter *l)
+{
+    struct proc_sum *s = l->procs;
+    uint64_t tick_us = 1000000u / (uint64_t)sysconf(_SC_CLK_TCK);
+    uint64_t ticks = s->all > s->own + s->dead ? s->all : s->own + s->dead;
+
+    if (ticks * tick_us > s->cpu_us)
+        s->cpu_us = ticks * tick_us;
+    if (s->memory > s->memory_peak)
+        s->memory_peak = s->memory;
+    if (s->threads > s->threads_peak)
+        s->threads_peak = s->threads;
+}
+
+static void publish(struct limiter *l)
+{
+    struct proc_sum *s = l->procs;
+    struct holder_usage *u = &l->usage;
+
+    if (l->how[HOLDER_CPU_TIME] == HOLDER_HOW_SAMPLED && s->cpu_us > 0)
+        u->cpu_us = s->cpu_us;
+    if (l->how[HOLDER_MEMORY] == HOLDER_HOW_SAMPLED && s->memory_peak > 0)
+        u->peak_memory_bytes = s->memory_peak;
+    /* Without the agent. */
+    if (l->host.of[CGROUP_PIDS] < 0 && s->threads_peak > 1)
+        u->peak_processes = s->threads_peak - 1;
+}
+
+unsigned proc_sum_sample(struct limiter *l)
+{
+    struct proc_sum *s = l->procs;
+    unsigned hits = 0;
+
+    if (!l->ended) {
+        walk(l);
+        note_peaks(l);
+        if (l->how[HOLDER_MEMORY] == HOLDER_HOW_SAMPLED &&
+            s->memory + s->guess + socket_bytes(l->init) >
+                l->limits.mem_bytes &&
+            exact_memory(l) > l->limits.mem_bytes)
+            hits = HOLDER_HIT_MEMORY_KILLED;
+    }
+    publish(l);
+    return hits;
+}
+
+static uint64_t timeval_us(const struct timeval *tv)
+{
+    return (uint64_t)tv->tv_sec * 1000000u + (uint64_t)tv->tv_usec;
+}
+
+void proc_sum_reaped(struct limiter *l, const struct rusage *ru)
+{
+    uint64_t cpu = timeval_us(&ru->ru_utime) + timeval_us(&ru->ru_stime);
+    uint64_t most = (uint64_t)ru->ru_maxrss * 1024u;
+
+    if (cpu > l->procs->cpu_us)
+        l->procs->cpu_us = cpu;
+    /* The largest single process: the sum was at least that. */
+    if (most > l->procs->memory_peak)
+        l->procs->memory_peak = most;
+}
