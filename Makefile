@@ -123,9 +123,9 @@ $(UNITS): $(BUILD)/test/%: $(BUILD)/obj/tests/unit/%.o $(LIBS)
 $(FUZZERS): $(BUILD)/test/%: $(BUILD)/obj/tests/fuzz/%.o $(LIBS)
 	$(CC) $(OPT) $(CFLAGS) -fsanitize=fuzzer $< $(TEST_LIBS) -o $@
 # A program that a test starts: tests/helper/X.c, static like the rest.
-HELPERS := $(patsubst tests/helper/%.c,$(BUILD)/test/%,\
+HELPERS := $(patsubst tests/helper/%.c,$(BUILD)/helper/%,\
            $(wildcard tests/helper/*.c))
-$(HELPERS): $(BUILD)/test/%: $(BUILD)/obj/tests/helper/%.o
+$(HELPERS): $(BUILD)/helper/%: $(BUILD)/obj/tests/helper/%.o
 	@mkdir -p $(@D)
 	$(CC) $(OPT) $< $(LDFLAGS_ALL) -o $@
 
@@ -143,14 +143,15 @@ fuzzers:
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz CC=clang OPT='-O1 -g' \
 	    CFLAGS='$(SAN) -fsanitize=fuzzer-no-link' build-fuzzers
 fuzz: fuzzers
-	@tools/fuzz $(BUILD)/fuzz/test $(or $(SECONDS),600)
+	@tools/fuzz $(BUILD)/fuzz/test $(or $(FUZZ_SECONDS),600)
 coverage:
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/cov OPT='-O0 -g' \
 	    CFLAGS=--coverage LDFLAGS=--coverage unit
 	@gcov -n $$(find $(BUILD)/cov/obj -name '*.gcda' -not -path '*/tests/*') \
 	    | grep -A1 "^File '\(src\|jail\|agent\)/.*\.c'"
 soak: all build-helpers
-	tests/robust/soak $(BUILD)
+	KARZER_LONG=1 KARZER_TREE=$(BUILD) /usr/bin/python3 -m pytest -q \
+	    -p no:cacheprovider tests/robust
 check-kernels: all build-helpers
 	tests/kernel/run --all $(BUILD)
 

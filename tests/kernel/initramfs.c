@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * initramfs - the first program of the test guest: loads the modules that
- * reach the disk, then makes the disk the root and starts its /sbin/karzer-init.
+ * reach the disk, then makes the disk the root and starts its
+ * /sbin/karzer-init.
  *
  * A root of its own file system is needed because pivot_root(2) refuses to
  * leave the initramfs.
@@ -15,12 +16,8 @@
 
 /* In the order of their dependencies; tests/kernel/image copies them. */
 static const char *const modules[] = {
-    "/virtio_ring.ko",
-    "/virtio.ko",
-    "/virtio_pci_legacy_dev.ko",
-    "/virtio_pci_modern_dev.ko",
-    "/virtio_pci.ko",
-    "/virtio_blk.ko",
+    "/virtio_ring.ko",           "/virtio.ko",     "/virtio_pci_legacy_dev.ko",
+    "/virtio_pci_modern_dev.ko", "/virtio_pci.ko", "/virtio_blk.ko",
 };
 
 static int give_up(const char *what)
