@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* seccomp - see seccomp.h. */
+#include "jail/seccomp.h"
+
+#include <errno.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
+
+#include "jail/seccomp_programs.h"
+#include "src/base/sys.h"
+
+_Static_assert(sizeof(seccomp_programs) / sizeof(seccomp_programs[0]) ==
+                   SECCOMP_VARIANTS,
+               "one program per variant");
+
+#ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
+#define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
+#endif
+
+/* A caller that waits for the holder is not interrupted by signals, which
+   would send the signal twice; kernels before 5.19 do not know the flag. */
+static int load_supervised(const struct sock_fprog *program, struct err *err)
+{
+    unsigned flags = SECCOMP_FILTER_FLAG_NEW_LISTENER |
+                     SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV;
+    int fd = sys_seccomp(SECCOMP_SET_MODE_FILTER, flags, (void *)program);
+
+    if (fd < 0 && errno == EINVAL)
+        fd = sys_seccomp(SECCOMP_SET_MODE_FILTER,
+                         SECCOMP_FILTER_FLAG_NEW_LISTENER, (void *)program);
+    return fd < 0 ? err_sys(err, "load the supervised system call filter") : fd;
+}
+
+int seccomp_load(enum holder_tier tier, unsigned variant, int *listener,
+                 struct err *err)
+{
+    if (tier != HOLDER_TIER_PROCESS && tier != HOLDER_TIER_CONTAINER)
+        return err_set(err, ERR_INTERNAL, "no system call filter for tier %d",
+                       (int)tier);
+    if (variant >= SECCOMP_VARIANTS)
+        return err_set(err, ERR_INTERNAL, "no system call filter %u", variant);
+    if (tier == HOLDER_TIER_CONTAINER && (variant & SECCOMP_NO_NAMESPACES) != 0)
+        return err_set(err, ERR_INTERNAL, "a container has namespaces");
+    if ((variant & SECCOMP_SUPERVISE) != 0 && listener == NULL)
+        return err_set(err, ERR_INTERNAL, "nobody would hear the filter");
+
+    struct sock_fprog program = seccomp_programs[variant];
+    if ((variant & SECCOMP_SUPERVISE) != 0) {
+        int fd = load_supervised(&program, err);
+        if (fd < 0)
+            return -1;
+        *listener = fd;
+        return 0;
+    }
+    if (sys_seccomp(SECCOMP_SET_MODE_FILTER, 0, &program) != 0)
+        return err_sys(err, "load the system call filter");
+    return 0;
+}

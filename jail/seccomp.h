@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * seccomp - loads the allow list of jail/seccomp.def into the calling thread.
+ *
+ * Called by the holder's child as the last step before it executes the agent.
+ * The programs are compiled at build time (tools/seccomp_gen.c). Must never be
+ * called with a thread that still has something to set up: a refusal here is
+ * for good.
+ */
+#ifndef KARZER_JAIL_SECCOMP_H
+#define KARZER_JAIL_SECCOMP_H
+
+#include "abi/holder.h"
+#include "src/base/err.h"
+
+/* What this host lacks; bits. */
+enum seccomp_variant {
+    /* No memory cgroup: refuse memory that no process maps (memfd, System V
+       IPC, vmsplice, larger pipes). */
+    SECCOMP_NO_MEMFD = 1,
+    /* Affinity is the CPU limit: refuse to change it. */
+    SECCOMP_NO_AFFINITY = 2,
+    /* Landlock alone protects the host (process tier only). */
+    SECCOMP_NO_NAMESPACES = 4,
+    /* Landlock below ABI 3: refuse to empty files that may only be read. */
+    SECCOMP_OLD_LANDLOCK = 8,
+    /* Landlock below ABI 6: signals and F_SETOWN(_EX) go to the listener. */
+    SECCOMP_SUPERVISE = 16,
+
+    SECCOMP_VARIANTS = 32,
+};
+
+/*
+ * no_new_privs must be set. With SUPERVISE *listener gets the notification fd
+ * (close-on-exec); otherwise listener may be NULL and is left alone.
+ */
+int seccomp_load(enum holder_tier tier, unsigned variant, int *listener,
+                 struct err *err);
+
+#endif
