@@ -7,14 +7,12 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "src/base/auto.h"
 #include "src/base/fd.h"
-#include "src/cli/cli.h"
 
 bool child_ok(const struct child_end *end)
 {
@@ -53,18 +51,11 @@ const char *child_bash(void)
 
 static int start(char *const argv[], int out, pid_t *pid)
 {
-    char home[DIRS_PATH_MAX + 8], state[DIRS_PATH_MAX + 16];
-    char *envp[] = {"PATH=/usr/local/bin:/usr/bin:/bin", home, state, NULL};
     posix_spawn_file_actions_t fa;
     posix_spawnattr_t at;
     sigset_t none, all;
     int r;
 
-    snprintf(home, sizeof(home), "HOME=%s", cli_home() ? cli_home() : "/");
-    if (cli_state() != NULL)
-        snprintf(state, sizeof(state), "KARZER_STATE=%s", cli_state());
-    else
-        envp[2] = NULL;
     sigemptyset(&none);
     sigfillset(&all);
     posix_spawnattr_init(&at);
@@ -79,7 +70,7 @@ static int start(char *const argv[], int out, pid_t *pid)
     if (r == 0)
         r = posix_spawn_file_actions_addopen(&fa, 2, "/dev/null", O_WRONLY, 0);
     if (r == 0)
-        r = posix_spawn(pid, argv[0], &fa, &at, argv, envp);
+        r = posix_spawn(pid, argv[0], &fa, &at, argv, environ);
     posix_spawn_file_actions_destroy(&fa);
     posix_spawnattr_destroy(&at);
     return r;

@@ -18,8 +18,8 @@ struct child_end {
 };
 
 /*
- * argv[0] is a path. stdin and stderr are /dev/null, the environment is empty
- * but for a PATH and HOME; what it writes to stdout goes into `out` (ended with
+ * argv[0] is a path. stdin and stderr are /dev/null, the environment is ours;
+ * what it writes to stdout goes into `out` (ended with
  * SIGKILL past its cap, or after timeout_ms). -1: it could not be started.
  */
 int child_run(char *const argv[], int timeout_ms, struct buf *out,

@@ -20,9 +20,6 @@ int cli_dirs(struct dirs *dirs, struct err *err);
 /* The operator's home directory; NULL: not told. */
 const char *cli_home(void);
 
-/* What KARZER_STATE names, for a karzer that this one starts; NULL: nothing. */
-const char *cli_state(void);
-
 /* Was stdin open when karzer started? */
 bool cli_has_stdin(void);
 

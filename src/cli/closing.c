@@ -82,28 +82,6 @@ static int ending_line(const struct result *r, const struct limits *limits,
                      status_names[r->status], what, peak, e->option);
 }
 
-/* How it ended, when that is not the program's own doing. */
-static int status_line(const struct result *r, const struct limits *limits,
-                       struct strs *lines, struct err *err)
-{
-    const struct ended *e = ending_find(r);
-    const char *signal;
-
-    if (e != NULL)
-        return ending_line(r, limits, e, lines, err);
-    if (r->status == STATUS_ERROR && r->signal != 0) {
-        signal = sigabbrev_np(r->signal);
-        return strs_addf(lines, err, "error: ended by signal %d (%s)",
-                         r->signal, signal == NULL ? "?" : signal);
-    }
-    if (r->message[0] != '\0')
-        return strs_addf(lines, err, "%s: %s", status_names[r->status],
-                         r->message);
-    if (r->status == STATUS_OK || r->status == STATUS_ERROR)
-        return 0;
-    return strs_add(lines, status_names[r->status], err);
-}
-
 /* A field of an event, whether it stands in the record or in its "fields". */
 static const json_t *field(const json_t *event, const char *name)
 {
@@ -118,6 +96,41 @@ static const char *text_field(const json_t *event, const char *name)
     const char *text = json_string_value(field(event, name));
 
     return text == NULL ? "" : text;
+}
+
+/* Is this why a file was not copied? Then its own line says it. */
+static bool is_reason(const struct result *r, const char *message)
+{
+    for (size_t i = 0; i < json_array_size(r->boundary); i++) {
+        const json_t *event = json_array_get(r->boundary, i);
+
+        if (strcmp(text_field(event, "kind"), "file.refused") == 0 &&
+            strcmp(text_field(event, "reason"), message) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* How it ended, when that is not the program's own doing. */
+static int status_line(const struct result *r, const struct limits *limits,
+                       struct strs *lines, struct err *err)
+{
+    const struct ended *e = ending_find(r);
+    const char *signal;
+
+    if (e != NULL)
+        return ending_line(r, limits, e, lines, err);
+    if (r->status == STATUS_ERROR && r->signal != 0) {
+        signal = sigabbrev_np(r->signal);
+        return strs_addf(lines, err, "error: ended by signal %d (%s)",
+                         r->signal, signal == NULL ? "?" : signal);
+    }
+    if (r->message[0] != '\0' && !is_reason(r, r->message))
+        return strs_addf(lines, err, "%s: %s", status_names[r->status],
+                         r->message);
+    if (r->status == STATUS_OK || r->status == STATUS_ERROR)
+        return 0;
+    return strs_add(lines, status_names[r->status], err);
 }
 
 static const char *without_dashes(const char *option)
@@ -144,13 +157,12 @@ static bool told(const struct result *r, const json_t *events, size_t before,
     return false;
 }
 
-static int event_line(const struct result *r, const struct limits *limits,
-                      size_t at, struct strs *lines, struct err *err)
+static int event_line(const struct result *r, size_t at, struct strs *lines,
+                      struct err *err)
 {
     const json_t *event = json_array_get(r->boundary, at);
     const char *kind = text_field(event, "kind");
     const char *option = without_dashes(text_field(event, "allow"));
-    char value[FIGURE_MAX];
 
     if (strcmp(kind, "file.refused") == 0) {
         const char *path = text_field(event, "path");
@@ -164,7 +176,7 @@ static int event_line(const struct result *r, const struct limits *limits,
         return 0;
     return strs_addf(
         lines, err, "%s: the limit of %s was reached; --%s raises it",
-        text_field(event, "limit"), limit_text(limits, option, value), option);
+        text_field(event, "limit"), text_field(event, "value"), option);
 }
 
 int closing_lines(const struct result *r, const struct limits *limits,
@@ -173,7 +185,7 @@ int closing_lines(const struct result *r, const struct limits *limits,
     if (status_line(r, limits, lines, err) < 0)
         return -1;
     for (size_t i = 0; i < json_array_size(r->boundary); i++)
-        if (event_line(r, limits, i, lines, err) < 0)
+        if (event_line(r, i, lines, err) < 0)
             return -1;
     return 0;
 }

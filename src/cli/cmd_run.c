@@ -14,7 +14,7 @@
 #include "src/base/fd.h"
 #include "src/cli/cli.h"
 #include "src/cli/closing.h"
-#include "src/cli/displayed.h"
+#include "src/cli/bundle.h"
 #include "src/cli/forward.h"
 #include "src/cli/options.h"
 #include "src/cli/run_args.h"
@@ -36,7 +36,7 @@ static int on_result(void *ctx, const json_t *bundle)
 {
     struct screen *screen = ctx;
 
-    return displayed_show(bundle, &screen->out, &screen->err);
+    return bundle_show(bundle, &screen->out, &screen->err);
 }
 
 static void screen_init(struct screen *screen, const struct limits *limits)

@@ -31,11 +31,6 @@ const char *cli_home(void)
     return getenv("HOME");
 }
 
-const char *cli_state(void)
-{
-    return getenv("KARZER_STATE");
-}
-
 bool cli_has_stdin(void)
 {
     return had_stdin;

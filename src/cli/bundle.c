@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* displayed - see displayed.h. Bundles come from the cell: believed in nothing
+/* bundle - see bundle.h. Bundles come from the cell: believed in nothing
  * but being an object. */
-#include "src/cli/displayed.h"
+#include "src/cli/bundle.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +23,7 @@ static size_t value_size(const char *mime, const json_t *value)
     return len / 4 * 3 - pad;
 }
 
-void displayed_note(const json_t *bundle, char *text, size_t size)
+void bundle_note(const json_t *bundle, char *text, size_t size)
 {
     bool plain = json_object_get(bundle, "text/plain") != NULL;
     json_t *all = (json_t *)bundle; /* jansson's iterator is not const */
@@ -47,7 +47,7 @@ void displayed_note(const json_t *bundle, char *text, size_t size)
         snprintf(text + n, size - n, "; --json has it]\n");
 }
 
-int displayed_show(const json_t *bundle, struct show *out, struct show *note)
+int bundle_show(const json_t *bundle, struct show *out, struct show *note)
 {
     const json_t *plain = json_object_get(bundle, "text/plain");
     const char *text = json_string_value(plain);
@@ -56,6 +56,6 @@ int displayed_show(const json_t *bundle, struct show *out, struct show *note)
     if (text != NULL && (show_put(out, text, json_string_length(plain)) < 0 ||
                          show_put(out, "\n", 1) < 0))
         return -1;
-    displayed_note(bundle, line, sizeof(line));
+    bundle_note(bundle, line, sizeof(line));
     return line[0] == '\0' ? 0 : show_put(note, line, strlen(line));
 }
