@@ -96,8 +96,12 @@ check:
 	@tools/setup check
 	@tools/check
 
-bench: all
-	$(BIN) bench --runs 30
+$(BUILD)/test/inside: $(BUILD)/obj/tests/bench/inside.o
+	@mkdir -p $(@D)
+	$(CC) $(OPT) $< $(LDFLAGS_ALL) -o $@
+bench: all $(BUILD)/test/inside
+	@tools/setup check
+	tools/bench $(BUILD) $(or $(RUNS),30)
 
 # --- Tests -------------------------------------------------------------------
 # tests/unit/test_X.c is a program of its own, linked with every folder but its
