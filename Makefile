@@ -25,6 +25,10 @@ CFLAGS_ALL = -std=gnu11 -D_GNU_SOURCE -DKARZER_VERSION='"$(VERSION)"' -I. \
 LDFLAGS_ALL = -static -Wl,--gc-sections -Wl,-z,norelro -Wl,--build-id=none \
               $(LDFLAGS)
 
+# One short line a step; `make V=1` shows the commands.
+Q := $(if $(V),,@)
+say = @echo "  $(1) $(patsubst $(BUILD)/%,%,$@)"
+
 srcs = $(sort $(wildcard $(1)/*.c))
 objs = $(patsubst %.c,$(BUILD)/obj/%.o,$(foreach d,$(1),$(call srcs,$(d))))
 
@@ -39,39 +43,43 @@ all: $(PROGRAMS) $(RUNTIME) $(BUILD)/lib/libkarzer.a
 
 $(BUILD)/obj/%.o: %.c Makefile
 	@mkdir -p $(@D)
-	$(CC) $(CFLAGS_ALL) -c $< -o $@
+	$(call say,CC)
+	$(Q)$(CC) $(CFLAGS_ALL) -c $< -o $@
 
 # The seccomp programs are compiled at build time from one table.
 GEN := $(BUILD)/gen/jail/seccomp_programs.h
 $(BUILD)/tools/seccomp_gen: tools/seccomp_gen.c jail/seccomp.def Makefile
 	@mkdir -p $(@D)
-	$(CC) -std=gnu11 -D_GNU_SOURCE -I. $(WARN) -O1 $< -o $@ -lseccomp
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -I. $(WARN) -O1 $< -o $@ -lseccomp
 $(GEN): $(BUILD)/tools/seccomp_gen
 	@mkdir -p $(@D)
-	$< > $@.new && mv $@.new $@
+	$(Q)$< > $@.new && mv $@.new $@
 $(call objs,jail): $(GEN)
 
 $(BIN): $(call objs,src/cli src/tier src/core src/cell src/base)
 	@mkdir -p $(@D)
-	$(CC) $(OPT) $^ $(LDFLAGS_ALL) -o $@ -ljansson -lcrypto
+	$(call say,LD)
+	$(Q)$(CC) $(OPT) $^ $(LDFLAGS_ALL) -o $@ -ljansson -lcrypto
 $(LIBEXEC)/karzer-jail: $(call objs,jail src/base)
 	@mkdir -p $(@D)
-	$(CC) $(OPT) $^ $(LDFLAGS_ALL) -o $@
+	$(call say,LD)
+	$(Q)$(CC) $(OPT) $^ $(LDFLAGS_ALL) -o $@
 $(LIBEXEC)/karzer-agent: $(call objs,agent)
 	@mkdir -p $(@D)
-	$(CC) $(OPT) $^ $(LDFLAGS_ALL) -o $@
+	$(call say,LD)
+	$(Q)$(CC) $(OPT) $^ $(LDFLAGS_ALL) -o $@
 $(BUILD)/lib/libkarzer.a: $(call objs,src/client src/base)
 	@mkdir -p $(@D)
-	rm -f $@ && ar rcs $@ $^
+	$(Q)rm -f $@ && ar rcs $@ $^
 
 # Bytecode for the interpreter of this host, if there is one; others compile
 # the source at their first import.
 $(RUNTIME): $(wildcard runtime/python/*.py)
 	@mkdir -p $(@D)
-	cp $^ $(@D)/
-	if [ -x /usr/bin/python3 ]; then /usr/bin/python3 -I -m py_compile \
+	$(Q)cp $^ $(@D)/
+	$(Q)if [ -x /usr/bin/python3 ]; then /usr/bin/python3 -I -m py_compile \
 	    $(addprefix $(@D)/,$(notdir $^)); fi
-	touch $@
+	@touch $@
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/karzer \
@@ -98,7 +106,8 @@ check:
 
 $(BUILD)/test/inside: $(BUILD)/obj/tests/bench/inside.o
 	@mkdir -p $(@D)
-	$(CC) $(OPT) $< $(LDFLAGS_ALL) -o $@
+	$(call say,LD)
+	$(Q)$(CC) $(OPT) $< $(LDFLAGS_ALL) -o $@
 bench: all $(BUILD)/test/inside
 	@tools/setup check
 	tools/bench $(BUILD) $(or $(RUNS),30)
@@ -121,17 +130,20 @@ $(BUILD)/test/libjail.a: $(call no_main,jail)
 $(BUILD)/test/libagent.a: $(call no_main,agent)
 $(LIBS):
 	@mkdir -p $(@D)
-	rm -f $@ && ar rcs $@ $^
+	$(Q)rm -f $@ && ar rcs $@ $^
 $(UNITS): $(BUILD)/test/%: $(BUILD)/obj/tests/unit/%.o $(LIBS)
-	$(CC) $(OPT) $(CFLAGS) $< $(TEST_LIBS) -lcmocka -o $@
+	$(call say,LD)
+	$(Q)$(CC) $(OPT) $(CFLAGS) $< $(TEST_LIBS) -lcmocka -o $@
 $(FUZZERS): $(BUILD)/test/%: $(BUILD)/obj/tests/fuzz/%.o $(LIBS)
-	$(CC) $(OPT) $(CFLAGS) -fsanitize=fuzzer $< $(TEST_LIBS) -o $@
+	$(call say,LD)
+	$(Q)$(CC) $(OPT) $(CFLAGS) -fsanitize=fuzzer $< $(TEST_LIBS) -o $@
 # A program that a test starts: tests/helper/X.c, static like the rest.
 HELPERS := $(patsubst tests/helper/%.c,$(BUILD)/helper/%,\
            $(wildcard tests/helper/*.c))
 $(HELPERS): $(BUILD)/helper/%: $(BUILD)/obj/tests/helper/%.o
 	@mkdir -p $(@D)
-	$(CC) $(OPT) $< $(LDFLAGS_ALL) -o $@
+	$(call say,LD)
+	$(Q)$(CC) $(OPT) $< $(LDFLAGS_ALL) -o $@
 
 SAN := -fsanitize=address,undefined -fno-sanitize-recover=all \
        -fno-omit-frame-pointer
