@@ -14,6 +14,15 @@
 #define CLI_USAGE 2    /* the command line is wrong */
 #define CLI_FAILED 125 /* karzer could not do it */
 
+/* What main.c found before anything else; strings stay the caller's. */
+struct cli_start {
+    const char *state_env;      /* KARZER_STATE, or NULL */
+    const char *xdg_state_home; /* NULL: not told */
+    const char *home;           /* NULL: not told */
+    bool has_stdin;             /* it was open */
+};
+void cli_start(const struct cli_start *start);
+
 /* karzer's directories of this process. */
 int cli_dirs(struct dirs *dirs, struct err *err);
 

@@ -88,20 +88,6 @@ static void show_closing(struct screen *screen, const struct result *r,
     strs_fini(&lines);
 }
 
-/* The traceback of a block of code, for a person. */
-static int show_error(struct screen *screen, const struct result *r)
-{
-    const char *text =
-        json_string_value(json_object_get(r->error, "traceback"));
-    size_t len = text == NULL ? 0 : strlen(text);
-
-    if (len == 0)
-        return 0;
-    if (show_put(&screen->err, text, len) < 0)
-        return -1;
-    return text[len - 1] == '\n' ? 0 : show_put(&screen->err, "\n", 1);
-}
-
 static int run_for_person(struct engine *e, const struct run_args *args,
                           struct err *err)
 {
@@ -119,10 +105,8 @@ static int run_for_person(struct engine *e, const struct run_args *args,
 
     screen_init(&screen, &args->req.limits);
     r = run_once(e, &args->req, &io, &result, err);
-    if (r == 0) {
+    if (r == 0)
         status = result_exit_status(&result);
-        show_error(&screen, &result);
-    }
     status = stream_status(&screen.out, "stdout", status);
     status = stream_status(&screen.err, "stderr", status);
     if (r == 0)

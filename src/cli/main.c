@@ -4,69 +4,36 @@
  * what a command may know of it goes through cli.h. Does nothing that a run
  * does not need.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "src/base/auto.h"
-#include "src/base/buf.h"
 #include "src/cli/cli.h"
 #include "src/cli/options.h"
-#include "src/cli/show.h"
 #include "src/cli/verbs.h"
 
-static bool had_stdin;
-
-int cli_dirs(struct dirs *dirs, struct err *err)
-{
-    return dirs_find(dirs, getenv("KARZER_STATE"), getenv("XDG_STATE_HOME"),
-                     getenv("HOME"), err);
-}
-
-const char *cli_home(void)
-{
-    return getenv("HOME");
-}
-
-bool cli_has_stdin(void)
-{
-    return had_stdin;
-}
-
-int cli_fail(const struct err *err)
-{
-    show_line(STDERR_FILENO, err->text);
-    return err->code == ERR_INVALID ? CLI_USAGE : CLI_FAILED;
-}
-
-int cli_finish(int status)
-{
-    struct err err = {0};
-
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return status;
-    err_sys(&err, "write to stdout");
-    cli_fail(&err);
-    return CLI_FAILED;
-}
+static int (*const runs[VERB_COUNT])(int argc, char **argv) = {
+#define VERB(id, name, run, usage, summary, notes) [VERB_##id] = run,
+#include "src/cli/verbs.def"
+#undef VERB
+};
 
 /*
  * 0, 1 and 2 must be taken, or a file of ours gets such a number and is taken
  * for the client's. What was closed is opened so that using it is an error.
  */
-static int descriptors_hold(void)
+static int descriptors_hold(bool *had_stdin)
 {
     static const int modes[] = {O_WRONLY, O_RDONLY, O_RDONLY};
 
-    had_stdin = true;
+    *had_stdin = true;
     for (int fd = 0; fd < 3; fd++) {
         if (fcntl(fd, F_GETFD) >= 0)
             continue;
         if (fd == STDIN_FILENO)
-            had_stdin = false;
+            *had_stdin = false;
         if (open("/dev/null", modes[fd]) != fd)
             return -1;
     }
@@ -101,10 +68,16 @@ static bool is_help(const char *word)
 
 int main(int argc, char **argv)
 {
+    struct cli_start start = {
+        .state_env = getenv("KARZER_STATE"),
+        .xdg_state_home = getenv("XDG_STATE_HOME"),
+        .home = getenv("HOME"),
+    };
     const struct verb *verb;
 
-    if (descriptors_hold() < 0)
+    if (descriptors_hold(&start.has_stdin) < 0)
         return CLI_FAILED;
+    cli_start(&start);
     if (argc < 2) {
         option_help_all(stderr);
         return CLI_USAGE;
@@ -122,5 +95,5 @@ int main(int argc, char **argv)
         option_help(stdout, (enum verb_id)(verb - verbs));
         return cli_finish(0);
     }
-    return verb->run(argc - 1, argv + 1);
+    return runs[verb - verbs](argc - 1, argv + 1);
 }

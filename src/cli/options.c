@@ -23,7 +23,7 @@ const size_t option_row_count = ARRAY_LEN(option_rows);
 
 const struct verb verbs[VERB_COUNT] = {
 #define VERB(id, name, run, usage, summary, notes)                             \
-    {name, run, usage, summary, notes},
+    {name, usage, summary, notes},
 #include "src/cli/verbs.def"
 #undef VERB
 };

@@ -24,7 +24,6 @@ int cmd_engine(int argc, char **argv);
 
 struct verb {
     const char *name;
-    int (*run)(int argc, char **argv);
     const char *usage;   /* after the name */
     const char *summary; /* one sentence */
     const char *notes;   /* lines, or "" */
