@@ -339,7 +339,8 @@ static void publish(struct limiter *l)
     struct proc_sum *s = l->procs;
     struct holder_usage *u = &l->usage;
 
-    if (l->how[HOLDER_CPU_TIME] == HOLDER_HOW_SAMPLED && s->cpu_us > 0)
+    if (l->how[HOLDER_CPU_TIME] == HOLDER_HOW_SAMPLED &&
+        (l->ended || s->cpu_us > 0))
         u->cpu_us = s->cpu_us;
     if (l->how[HOLDER_MEMORY] == HOLDER_HOW_SAMPLED && s->memory_peak > 0)
         u->peak_memory_bytes = s->memory_peak;
