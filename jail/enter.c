@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * enter - see enter.h. Each row says why it stands where it stands. A step that
+ * fails ends the child: nothing of the cell has run by then.
+ */
+#include "jail/enter.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "jail/caps.h"
+#include "jail/handoff.h"
+#include "jail/identity.h"
+#include "jail/limits.h"
+#include "jail/pass.h"
+#include "jail/seccomp.h"
+#include "jail/spaces.h"
+#include "jail/tree.h"
+#include "jail/view.h"
+#include "src/base/auto.h"
+#include "src/base/fd.h"
+#include "src/base/sys.h"
+
+struct step {
+    const char *name;
+    int (*run)(struct jail *j, struct err *err);
+};
+
+static int groups_enter(struct jail *j, struct err *err)
+{
+    return limiter_attach(j->limiter, err);
+}
+
+/* When the host lacks memory, the cell goes first. */
+static int process_prepare(struct jail *j, struct err *err)
+{
+    (void)err;
+    umask(0); /* the view sets each mode itself */
+    fd_write_text(j->proc_fd, "self/oom_score_adj", "1000");
+    return 0;
+}
+
+/* On a read-only mount that nothing else can reach, so that the cell cannot
+ * change it through /proc/self/exe (CVE-2019-5736). */
+static int agent_detach(struct jail *j, struct err *err)
+{
+    const char *path = handoff_text(j->h, j->h->agent);
+
+    j->agent_fd = tree_clone(AT_FDCWD, path);
+    if (j->agent_fd < 0 ||
+        tree_set(j->agent_fd,
+                 MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV) < 0)
+        return err_sys(err, "%s", path);
+    return 0;
+}
+
+static int rights_drop(struct jail *j, struct err *err)
+{
+    (void)j;
+    return caps_drop(err);
+}
+
+/* The holder may have died before the kernel knew that we want to follow. */
+static int holder_follow(struct jail *j, struct err *err)
+{
+    struct pollfd p = {.fd = j->up_fd};
+
+    if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0 ||
+        prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0)
+        return err_sys(err, "prctl");
+    if (poll(&p, 1, 0) != 0)
+        return err_set(err, ERR_HOST, "the holder has gone");
+    return 0;
+}
+
+static int process_settle(struct jail *j, struct err *err)
+{
+    sigset_t none;
+    int null;
+
+    (void)j;
+    umask(022);
+    setsid();
+    sigemptyset(&none);
+    for (int sig = 1; sig < NSIG; sig++)
+        if (sig != SIGKILL && sig != SIGSTOP)
+            signal(sig, SIG_DFL);
+    if (sigprocmask(SIG_SETMASK, &none, NULL) < 0)
+        return err_sys(err, "signals");
+    null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (null < 0 || dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(null, 2) < 0)
+        return err_sys(err, "/dev/null");
+    return 0;
+}
+
+/* What is in force, and the scratch tmpfs to be watched. After it, only a
+ * failure is told, or the end of the socket: the agent runs. */
+static int report(struct jail *j, struct err *err)
+{
+    struct holder_message m = {.type = HOLDER_READY};
+
+    j->effective[HOLDER_SYSCALLS] = HOLDER_HOW_SECCOMP_ALLOW;
+    memcpy(m.effective, j->effective, sizeof(m.effective));
+    if (pass_send(j->up_fd, &m, sizeof(m), j->scratch_fd) < 0)
+        return err_sys(err, "tell the holder");
+    return 0;
+}
+
+static int limits_set(struct jail *j, struct err *err)
+{
+    return limiter_rlimits(j->limiter, err);
+}
+
+/* 3 is the agent's stream. 4 and 5 are ours until the exec closes them. */
+static int descriptors_close(struct jail *j, struct err *err)
+{
+    if (dup3(HOLDER_STREAM_FD, HOLDER_CONTROL_FD, 0) < 0 ||
+        dup3(j->up_fd, 4, O_CLOEXEC) < 0 || dup3(j->agent_fd, 5, O_CLOEXEC) < 0)
+        return err_sys(err, "descriptors");
+    j->up_fd = 4;
+    j->agent_fd = 5;
+    if (sys_close_range(6, ~0u, 0) < 0)
+        return err_sys(err, "close descriptors");
+    return 0;
+}
+
+static int filter_load(struct jail *j, struct err *err)
+{
+    return seccomp_load((enum holder_tier)j->h->tier,
+                        limiter_seccomp_variant(j->limiter), NULL, err);
+}
+
+static int agent_start(struct jail *j, struct err *err)
+{
+    char *const argv[] = {(char[]){"karzer-agent"}, NULL};
+    char *const envp[] = {NULL};
+
+    sys_execveat(j->agent_fd, "", argv, envp, AT_EMPTY_PATH);
+    return err_sys(err, "start the agent");
+}
+
+/* clang-format off */
+static const struct step steps[] = {
+    {"control groups", groups_enter},     /* first: all below is counted, and
+                                             the cgroup view starts here */
+    {"process", process_prepare},         /* needs the host's /proc as it is */
+    {"namespaces", spaces_settle},        /* needs rights over the host's time */
+    {"agent", agent_detach},              /* its path is the host's */
+    {"view", view_make},                  /* while the old root is visible */
+    {"network", spaces_join},             /* the holder made it meanwhile; the
+                                             view read the host's sockets */
+    {"root", view_turn},                  /* every mount exists */
+    {"identity", identity_become},        /* all below needs no root */
+    {"capabilities", rights_drop},        /* after the last right is used */
+    {"holder", holder_follow},            /* a change of ids undoes it */
+    {"session", process_settle},          /* /dev/null is the cell's */
+    {"report", report},                   /* nothing more is found out */
+    {"rlimits", limits_set},              /* in the cell's user namespace */
+    {"descriptors", descriptors_close},   /* before anyone else could use one */
+    {"seccomp", filter_load},             /* it forbids all of the above */
+    {"exec", agent_start},
+};
+/* clang-format on */
+
+static void tell_failure(const struct jail *j, const struct err *err)
+{
+    struct holder_message m = {
+        .type = HOLDER_FAILED, .sys = err->sys, .mechanism = j->mechanism};
+
+    snprintf(m.text, sizeof(m.text), "%.*s", (int)sizeof(m.text) - 1,
+             err->text);
+    pass_send(j->up_fd, &m, sizeof(m), -1);
+}
+
+_Noreturn void enter(struct jail *j)
+{
+    for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+        struct err err = {0};
+
+        if (steps[i].run(j, &err) == 0)
+            continue;
+        err_wrap(&err, "%s", steps[i].name);
+        tell_failure(j, &err);
+        break;
+    }
+    _exit(1);
+}

@@ -1,0 +1,248 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * loop - see loop.h. The child's word is taken only before its exec, while it
+ * is our own program; from then on the kernel's counters are all that counts.
+ */
+#include "jail/loop.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "jail/limits.h"
+#include "jail/pass.h"
+#include "src/base/auto.h"
+#include "src/base/fd.h"
+#include "src/base/sys.h"
+
+#define KILLED_BITS                                                            \
+    (HOLDER_HIT_MEMORY_KILLED | HOLDER_HIT_DISK_KILLED |                       \
+     HOLDER_HIT_CPU_TIME_KILLED)
+#define HIT_BITS 32
+#define UP_MESSAGES 4 /* an error of the socket, READY, FAILED, its end */
+
+struct state {
+    struct loop *l;
+    bool reported;                /* the child is confined, and about to exec */
+    bool ready;                   /* the engine was told */
+    uint64_t wall_us;             /* the backstop; 0: none */
+    uint64_t sample_us;           /* the next sample */
+    uint32_t hits;                /* our own: WALL_KILLED */
+    struct holder_message failed; /* type NONE until there is a reason */
+};
+
+/* Never waits for an engine that does not read: its socket holds hundreds. */
+static void tell(int control, const struct holder_message *m)
+{
+    while (send(control, m, sizeof(*m), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
+           errno == EINTR)
+        ;
+}
+
+static struct holder_message failure(const struct jail *j,
+                                     const struct err *err)
+{
+    struct holder_message m = {
+        .type = HOLDER_FAILED, .sys = err->sys, .mechanism = j->mechanism};
+
+    snprintf(m.text, sizeof(m.text), "%.*s", (int)sizeof(m.text) - 1,
+             err->text);
+    return m;
+}
+
+void loop_refuse(int control, const struct jail *j, const struct err *err)
+{
+    const struct holder_message m = failure(j, err);
+
+    tell(control, &m);
+}
+
+/* Pid 1 of a pid namespace takes everything with it. */
+static void kill_cell(const struct state *s)
+{
+    sys_pidfd_send_signal(s->l->pidfd, SIGKILL);
+    if (s->l->j->fallback)
+        limiter_kill(s->l->j->limiter);
+}
+
+static void tell_hits(const struct state *s, uint32_t hits)
+{
+    for (unsigned bit = 0; bit < HIT_BITS; bit++) {
+        const struct holder_message m = {.type = HOLDER_LIMIT,
+                                         .value = 1u << bit};
+
+        if ((hits >> bit & 1) != 0)
+            tell(s->l->control, &m);
+    }
+}
+
+static void sample(struct state *s, struct holder_usage *u)
+{
+    uint32_t hits = (uint32_t)limiter_sample(s->l->j->limiter, u);
+
+    if ((hits & KILLED_BITS) != 0)
+        kill_cell(s);
+    tell_hits(s, hits);
+    u->hits |= s->hits;
+}
+
+static void go_ready(struct state *s)
+{
+    const struct holder_limits *limits = &s->l->j->h->limits;
+    struct holder_message m = {.type = HOLDER_READY,
+                               .mechanism = HOLDER_MECHANISM_COUNT,
+                               .agent_pid = s->l->pid};
+    uint64_t now = clock_us();
+
+    memcpy(m.effective, s->l->j->effective, sizeof(m.effective));
+    tell(s->l->control, &m);
+    s->ready = true;
+    s->sample_us = now + (uint64_t)limiter_interval_ms(s->l->j->limiter) * 1000;
+    if (limits->wall_ms != 0)
+        s->wall_us = now + (limits->wall_ms + HOLDER_WALL_GRACE_MS) * 1000;
+}
+
+/* The child has something to say, or has executed the agent, or is dead. */
+static void read_child(struct state *s)
+{
+    struct holder_message m;
+    int fd;
+    ssize_t n = pass_recv(s->l->up, &m, sizeof(m), &fd, MSG_DONTWAIT);
+
+    if (n < 0)
+        return;
+    if (n == (ssize_t)sizeof(m) && m.type == HOLDER_READY) {
+        memcpy(s->l->j->effective, m.effective, sizeof(m.effective));
+        limiter_watch(s->l->j->limiter, fd, s->l->pid);
+        s->reported = true;
+        return;
+    }
+    fd_auto(&fd);
+    if (n == (ssize_t)sizeof(m) && m.type == HOLDER_FAILED) {
+        s->failed = m;
+        return;
+    }
+    fd_drop(&s->l->up);
+    if (s->reported && s->failed.type == HOLDER_NONE)
+        go_ready(s);
+}
+
+static void read_engine(struct state *s)
+{
+    struct holder_message m, answer = {.type = HOLDER_USAGE};
+    ssize_t n;
+
+    do
+        n = recv(s->l->control, &m, sizeof(m), MSG_DONTWAIT);
+    while (n < 0 && errno == EINTR);
+    if (n < 0 && errno == EAGAIN)
+        return;
+    if (n == (ssize_t)sizeof(m) && m.type == HOLDER_ASK && s->ready) {
+        sample(s, &answer.usage);
+        tell(s->l->control, &answer);
+        return;
+    }
+    if (n != (ssize_t)sizeof(m)) /* the engine has gone */
+        fd_drop(&s->l->control);
+    kill_cell(s);
+}
+
+static void on_time(struct state *s, uint64_t now)
+{
+    struct holder_usage u;
+
+    if (s->wall_us != 0 && now >= s->wall_us) {
+        s->wall_us = 0;
+        s->hits |= HOLDER_HIT_WALL_KILLED;
+        tell_hits(s, HOLDER_HIT_WALL_KILLED);
+        kill_cell(s);
+    }
+    if (now < s->sample_us)
+        return;
+    sample(s, &u);
+    s->sample_us = now + (uint64_t)limiter_interval_ms(s->l->j->limiter) * 1000;
+}
+
+static int wait_ms(const struct state *s)
+{
+    uint64_t now = clock_us();
+
+    if (!s->ready)
+        return -1;
+    return now >= s->sample_us ? 0 : (int)((s->sample_us - now) / 1000) + 1;
+}
+
+/* Until the child is dead, but not yet reaped. */
+static void watch(struct state *s)
+{
+    struct pollfd p[3] = {
+        {.events = POLLIN}, {.events = POLLIN}, {.events = POLLIN}};
+
+    for (;;) {
+        p[0].fd = s->l->control; /* -1 is left out */
+        p[1].fd = s->l->up;
+        p[2].fd = s->l->pidfd;
+        if (poll(p, ARRAY_LEN(p), wait_ms(s)) < 0 && errno != EINTR)
+            return kill_cell(s);
+        if (p[1].revents != 0 && s->l->up >= 0)
+            read_child(s);
+        if (p[0].revents != 0 && s->l->control >= 0)
+            read_engine(s);
+        if (p[2].revents != 0)
+            return;
+        if (s->ready)
+            on_time(s, clock_us());
+    }
+}
+
+static void tell_failure(struct state *s, int status)
+{
+    struct holder_message *m = &s->failed;
+
+    if (m->type == HOLDER_NONE) {
+        m->type = HOLDER_FAILED;
+        m->mechanism = HOLDER_MECHANISM_COUNT;
+        if (WIFSIGNALED(status))
+            snprintf(m->text, sizeof(m->text),
+                     "the set-up was ended by signal %d", WTERMSIG(status));
+        else
+            snprintf(m->text, sizeof(m->text), "the set-up ended early");
+    }
+    m->text[sizeof(m->text) - 1] = '\0';
+    if (s->l->control >= 0)
+        tell(s->l->control, m);
+}
+
+void loop_hold(struct loop *loop, const struct err *failed)
+{
+    struct state s = {.l = loop};
+    struct holder_message ended = {.type = HOLDER_ENDED};
+    struct rusage ru = {0};
+    int status = 0;
+    pid_t pid;
+
+    if (failed != NULL) {
+        s.failed = failure(loop->j, failed);
+        kill_cell(&s);
+    }
+    watch(&s);
+    do
+        pid = wait4(loop->pid, &status, 0, &ru);
+    while (pid < 0 && errno == EINTR);
+    for (int i = 0; i < UP_MESSAGES && loop->up >= 0; i++)
+        read_child(&s); /* what it said before it ended */
+    if (loop->j->fallback)
+        limiter_kill(loop->j->limiter);
+    if (!s.ready)
+        return tell_failure(&s, status);
+    limiter_reaped(loop->j->limiter, &ru);
+    sample(&s, &ended.usage);
+    if (loop->control >= 0)
+        tell(loop->control, &ended);
+}

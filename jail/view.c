@@ -1,0 +1,326 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * view - see view.h. Two views share all but their base: the container's is
+ * the host's /usr and a generated /etc, the process view is what the hand-off
+ * lists. Paths without a leading slash are below our own new tmpfs, where
+ * nobody else can have put a link.
+ */
+#include "jail/view.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "jail/dev.h"
+#include "jail/etc.h"
+#include "jail/handoff.h"
+#include "jail/mask.h"
+#include "jail/tree.h"
+#include "src/base/auto.h"
+#include "src/base/sys.h"
+
+#define QUIET (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
+
+struct dir {
+    const char *name;
+    mode_t mode;
+};
+
+static const struct dir dirs[] = {
+    {"proc", 0555},        {"sys", 0555},
+    {"sys/devices", 0555}, {"sys/devices/system", 0555},
+    {"tmp", 0755},         {"var", 0755},
+    {"var/tmp", 0755},     {"home", 0755},
+    {"home/user", 0755},
+};
+
+static const struct dir container_dirs[] = {
+    {"usr", 0755}, {"root", 0700}, {"run", 0755}, {"srv", 0755}, {"opt", 0755},
+};
+
+/* Where scratch is seen. The last covers the place of the whole. */
+static const struct scratch {
+    const char *name, *at;
+    mode_t mode;
+    bool own;
+} scratches[] = {
+    {"vartmp", "var/tmp", 01777, false},
+    {"shm", "dev/shm", 01777, false},
+    {"home", "home/user", 0700, true},
+    {"tmp", "tmp", 01777, false},
+};
+
+static int make_dirs(const struct jail *j, const struct dir *d, size_t n,
+                     struct err *err)
+{
+    for (size_t i = 0; i < n; i++)
+        if (mkdirat(j->root_fd, d[i].name, d[i].mode) < 0)
+            return err_sys(err, "make /%s", d[i].name);
+    return 0;
+}
+
+static int root_attr(const struct jail *j, uint64_t set, uint64_t clr)
+{
+    const struct mount_attr a = {
+        .attr_set = set, .attr_clr = clr, .propagation = MS_PRIVATE};
+
+    return sys_mount_setattr(j->root_fd, "", AT_EMPTY_PATH, &a, sizeof(a));
+}
+
+/* A tmpfs on top of the old root, which nothing of it reaches: only a lookup
+ * that starts at our descriptor does. */
+static int root_make(struct jail *j, struct err *err)
+{
+    AUTO(fd) int fs = sys_fsopen("tmpfs", FSOPEN_CLOEXEC);
+    struct stat st;
+
+    if (fs < 0 ||
+        sys_fsconfig(fs, FSCONFIG_SET_STRING, "mode", "0755", 0) < 0 ||
+        sys_fsconfig(fs, FSCONFIG_SET_STRING, "size", "4m", 0) < 0 ||
+        sys_fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
+        return err_sys(err, "make a tmpfs");
+    j->root_fd = sys_fsmount(fs, FSMOUNT_CLOEXEC, QUIET);
+    if (j->root_fd < 0 || fstat(j->root_fd, &st) < 0)
+        return err_sys(err, "mount a tmpfs");
+    j->root_dev = st.st_dev;
+    if (mount(NULL, "/", NULL, MS_PRIVATE, NULL) < 0)
+        return err_sys(err, "make / private");
+    if (sys_move_mount(j->root_fd, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) <
+        0)
+        return err_sys(err, "attach the new root");
+    if (fchdir(j->root_fd) < 0)
+        return err_sys(err, "enter the new root");
+    return make_dirs(j, dirs, ARRAY_LEN(dirs), err);
+}
+
+/* The same link as on the host: 1. Or 0: it is no link into /usr. */
+static int copy_link(const struct jail *j, const char *path)
+{
+    char to[64];
+    ssize_t n = readlink(path, to, sizeof(to) - 1);
+
+    if (n <= 0)
+        return 0;
+    to[n] = '\0';
+    if (strncmp(to, "usr/", 4) != 0 && strncmp(to, "/usr/", 5) != 0)
+        return 0;
+    return symlinkat(to, j->root_fd, path + 1) == 0;
+}
+
+static int bind_base(const struct jail *j, const char *path, int make,
+                     struct err *err)
+{
+    int tree = tree_clone(AT_FDCWD, path);
+
+    if (tree < 0 && errno == ENOENT)
+        return 0;
+    if (tree < 0 || (make && mkdirat(j->root_fd, path + 1, 0755) < 0)) {
+        err_sys(err, "%s", path);
+        fd_auto(&tree);
+        return -1;
+    }
+    if (tree_attach(tree, j->root_fd, path + 1) < 0)
+        return err_sys(err, "bind %s", path);
+    return 0;
+}
+
+static int container_base(const struct jail *j, struct err *err)
+{
+    static const char *const merged[] = {"/bin",   "/sbin",  "/lib",
+                                         "/lib32", "/lib64", "/libx32"};
+
+    if (make_dirs(j, container_dirs, ARRAY_LEN(container_dirs), err) < 0 ||
+        bind_base(j, "/usr", 0, err) < 0)
+        return -1;
+    for (size_t i = 0; i < ARRAY_LEN(merged); i++)
+        if (!copy_link(j, merged[i]) && bind_base(j, merged[i], 1, err) < 0)
+            return -1;
+    return etc_make(j, err);
+}
+
+/* lscpu, nproc and make want to know the processors; nothing else of /sys. */
+static int sys_make(const struct jail *j, struct err *err)
+{
+    static const struct dir cpu = {"sys/devices/system/cpu", 0555};
+
+    if (make_dirs(j, &cpu, 1, err) < 0)
+        return -1;
+    return bind_base(j, "/sys/devices/system/cpu", 0, err);
+}
+
+static int proc_make(struct jail *j, struct err *err)
+{
+    /* Of the directory below the mount: it stays empty for ever. */
+    j->empty_fd = openat(j->root_fd, "proc", O_PATH | O_CLOEXEC);
+    if (j->empty_fd < 0)
+        return err_sys(err, "/proc");
+    if (mount("proc", "proc", "proc",
+              MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY, NULL) < 0)
+        return err_sys(err, "mount /proc");
+    return 0;
+}
+
+static int scratch_bind(const struct jail *j, const struct scratch *s,
+                        struct err *err)
+{
+    int tree;
+
+    if (mkdirat(j->scratch_fd, s->name, s->mode) < 0 ||
+        (s->own && j->root &&
+         fchownat(j->scratch_fd, s->name, j->uid, j->gid, 0) < 0))
+        return err_sys(err, "make /%s", s->at);
+    tree = tree_clone(j->scratch_fd, s->name);
+    if (tree < 0 || tree_attach(tree, j->root_fd, s->at) < 0)
+        return err_sys(err, "mount /%s", s->at);
+    return 0;
+}
+
+static int scratch_make(struct jail *j, struct err *err)
+{
+    const struct holder_limits *l = &j->h->limits;
+    char options[96];
+    struct stat st;
+
+    /* its own root and the directories do not count against the program */
+    snprintf(options, sizeof(options), "mode=0755,size=%llu,nr_inodes=%llu",
+             (unsigned long long)l->disk_bytes,
+             (unsigned long long)l->inodes + 1 + ARRAY_LEN(scratches));
+    if (mount("scratch", "tmp", "tmpfs", MS_NOSUID | MS_NODEV, options) < 0)
+        return err_sys(err, "mount scratch");
+    j->scratch_fd = openat(j->root_fd, "tmp", O_PATH | O_CLOEXEC);
+    if (j->scratch_fd < 0 || fstat(j->scratch_fd, &st) < 0)
+        return err_sys(err, "scratch");
+    j->scratch_dev = st.st_dev;
+    for (size_t i = 0; i < ARRAY_LEN(scratches); i++)
+        if (scratch_bind(j, &scratches[i], err) < 0)
+            return -1;
+    j->effective[HOLDER_DISK] = HOLDER_HOW_TMPFS;
+    return 0;
+}
+
+/* The tree of a row, with its attributes: -1 error, -2 not there. */
+static int mount_open(const struct jail *j, uint32_t row, struct err *err)
+{
+    const struct holder_mount *m = handoff_mount(j->h, row);
+    const char *source = handoff_text(j->h, m->source);
+    uint64_t attr = QUIET;
+    int tree;
+
+    if (j->owned != NULL && j->owned[row] >= 0)
+        return j->owned[row];
+    if ((m->flags & HOLDER_MOUNT_RW) == 0)
+        attr |= MOUNT_ATTR_RDONLY;
+    tree = tree_clone(AT_FDCWD, source);
+    if (tree < 0 && errno == ENOENT && (m->flags & HOLDER_MOUNT_OPTIONAL) != 0)
+        return -2;
+    if (tree < 0)
+        return err_sys(err, "mount %s", source);
+    if (tree_set(tree, attr) < 0) {
+        err_sys(err, "mount %s", source);
+        close(tree);
+        return -1;
+    }
+    return tree;
+}
+
+/* /proc, /dev and /sys are ours: a mount over them could feed lies to what
+ * comes later, here and in the cell. */
+static int is_reserved(const char *target)
+{
+    static const char *const ours[] = {"/proc", "/dev", "/sys"};
+
+    for (size_t i = 0; i < ARRAY_LEN(ours); i++) {
+        size_t n = strlen(ours[i]);
+
+        if (strncmp(target, ours[i], n) == 0 &&
+            (target[n] == '/' || target[n] == '\0'))
+            return 1;
+    }
+    return 0;
+}
+
+static int mount_row(const struct jail *j, uint32_t row, struct err *err)
+{
+    const struct holder_mount *m = handoff_mount(j->h, row);
+    const char *source = handoff_text(j->h, m->source);
+    const char *target = handoff_text(j->h, m->target);
+    int tree, point;
+
+    if (is_reserved(target))
+        return err_set(err, ERR_INVALID, "mount at %s: reserved", target);
+    if (strcmp(source, target) == 0 && strchr(source + 1, '/') == NULL &&
+        copy_link(j, source))
+        return 0;
+    tree = mount_open(j, row, err);
+    if (tree < 0)
+        return tree == -2 ? 0 : -1;
+    point = tree_point(j, target, tree, err);
+    if (point < 0) {
+        close(tree);
+        return -1;
+    }
+    if (tree_attach_fd(tree, point) < 0) {
+        err_sys(err, "mount %s at %s", source, target);
+        close(point);
+        return -1;
+    }
+    return close(point);
+}
+
+static int mount_rows(const struct jail *j, struct err *err)
+{
+    for (uint32_t i = 0; i < j->h->mount_count; i++)
+        if (mount_row(j, i, err) < 0)
+            return -1;
+    return 0;
+}
+
+/* All that is there until now, in one call each: read-only, and private before
+ * anything is mounted over it. Devices come after NODEV. */
+static int base_make(struct jail *j, struct err *err)
+{
+    if (sys_make(j, err) < 0 || (j->container && container_base(j, err) < 0))
+        return -1;
+    if (tree_set(j->root_fd, QUIET | MOUNT_ATTR_RDONLY) < 0 ||
+        root_attr(j, 0, MOUNT_ATTR_RDONLY) < 0)
+        return err_sys(err, "make the base read-only");
+    if (dev_make(j, err) < 0)
+        return -1;
+    if (tree_set(j->root_fd, MOUNT_ATTR_NOSUID | MOUNT_ATTR_RDONLY) < 0 ||
+        root_attr(j, 0, MOUNT_ATTR_RDONLY) < 0)
+        return err_sys(err, "make /dev read-only");
+    return 0;
+}
+
+int view_make(struct jail *j, struct err *err)
+{
+    if (root_make(j, err) < 0 || base_make(j, err) < 0 ||
+        proc_make(j, err) < 0 || scratch_make(j, err) < 0 ||
+        dev_terminals(err) < 0 || mount_rows(j, err) < 0)
+        return -1;
+    if (root_attr(j, MOUNT_ATTR_RDONLY, 0) < 0)
+        return err_sys(err, "make the root read-only");
+    if (mask_files(j, err) < 0 || mask_sockets(j, err) < 0)
+        return -1;
+    j->effective[HOLDER_FILES] =
+        j->container ? HOLDER_HOW_PRIVATE_ROOT : HOLDER_HOW_MOUNT_VIEW;
+    return 0;
+}
+
+/* pivot_root(2), NOTES: the same directory twice puts the old root on top of
+ * the new one, from where it is taken away. */
+int view_turn(struct jail *j, struct err *err)
+{
+    if (fchdir(j->root_fd) < 0 || sys_pivot_root(".", ".") < 0)
+        return err_sys(err, "pivot_root");
+    if (umount2(".", MNT_DETACH) < 0)
+        return err_sys(err, "detach the old root");
+    if (chdir("/") < 0)
+        return err_sys(err, "enter /");
+    return 0;
+}
