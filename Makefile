@@ -72,13 +72,14 @@ $(BUILD)/lib/libkarzer.a: $(call objs,src/client src/base)
 	@mkdir -p $(@D)
 	$(Q)rm -f $@ && ar rcs $@ $^
 
-# Bytecode for the interpreter of this host, if there is one; others compile
-# the source at their first import.
-$(RUNTIME): $(wildcard runtime/python/*.py)
+# Bytecode for the interpreters of this host; others compile the source when
+# they start.
+$(RUNTIME): $(wildcard runtime/python/*.py) tools/pyc.py
 	@mkdir -p $(@D)
-	$(Q)cp $^ $(@D)/
-	$(Q)if [ -x /usr/bin/python3 ]; then /usr/bin/python3 -I -m py_compile \
-	    $(addprefix $(@D)/,$(notdir $^)); fi
+	$(Q)rm -rf $(@D)/*.py $(@D)/__pycache__
+	$(Q)cp runtime/python/*.py $(@D)/
+	$(Q)for py in /usr/bin/python3.[0-9] /usr/bin/python3.[0-9][0-9]; do \
+	    [ ! -x $$py ] || $$py -I -S tools/pyc.py $(@D) || exit; done
 	@touch $@
 
 install: all
