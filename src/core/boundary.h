@@ -58,7 +58,11 @@ struct boundary_filter {
     const char *since;  /* RFC 3339, or "10m", "2h", "3d"; NULL: any */
 };
 
-/* Calls `each` per matching record, oldest first. -1 when it returns < 0. */
+/* `since` as microseconds since 1970. ERR_INVALID: not such a text. */
+int boundary_since(const char *text, uint64_t *us, struct err *err);
+
+/* Calls `each` per matching record, oldest first. -1 when it returns < 0, and
+ * at the end, with ERR_INVALID, when a line was no record. */
 int boundary_read(const char *dir, const struct boundary_filter *filter,
                   int (*each)(const json_t *record, void *ctx), void *ctx,
                   struct err *err);

@@ -69,8 +69,7 @@ static int read_line(const struct record_line *line, void *ctx, struct err *err)
     return 0;
 }
 
-/* "10m", "2h", "3d", "90s" before now, or a time. */
-static int parse_since(const char *text, uint64_t *us, struct err *err)
+int boundary_since(const char *text, uint64_t *us, struct err *err)
 {
     static const struct {
         char unit;
@@ -105,7 +104,7 @@ int boundary_read(const char *dir, const struct boundary_filter *filter,
     struct reading r = {.filter = filter, .each = each, .ctx = ctx};
 
     if (filter != NULL && filter->since != NULL &&
-        parse_since(filter->since, &r.since_us, err) < 0)
+        boundary_since(filter->since, &r.since_us, err) < 0)
         return -1;
     if (record_walk(dir, read_line, &r, err) < 0)
         return err_wrap(err, "boundary record");
