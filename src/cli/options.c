@@ -220,7 +220,7 @@ int option_next(struct option_scan *scan, struct option_hit *hit,
         return 0;
     }
     if (text[1] == '-')
-        return long_option(scan, text + 2, hit, err);
+        return long_option(scan, text, hit, err);
     return letter_option(scan, text, hit, err);
 }
 
