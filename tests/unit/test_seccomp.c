@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The allow list as the kernel sees it: children load each variant and make
+ * calls. What a call answers is told by its errno; no call may kill. (That each
+ * program says what the table says is proved at build time by seccomp_gen.)
+ */
+#include "jail/seccomp.h"
+
+#include <asm/sockios.h>
+#include <asm/unistd_64.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/prctl.h>
+#include <linux/seccomp.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "src/base/auto.h"
+#include "tests/unit/seccomp_rows.h"
+
+static void load(unsigned variant, int *listener)
+{
+    struct err err = {0};
+
+    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
+        seccomp_load(HOLDER_TIER_PROCESS, variant, listener, &err) != 0) {
+        fprintf(stderr, "load %u: %s\n", variant, err.text);
+        _exit(99);
+    }
+}
+
+/* The body's value is the child's exit status; 0 is what tests want. */
+static void in_child(unsigned variant, int (*body)(const void *),
+                     const void *arg)
+{
+    int status, listener = -1;
+    pid_t pid = fork();
+
+    assert_true(pid >= 0);
+    if (pid == 0) {
+        load(variant, &listener);
+        _exit(body(arg));
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_true(WIFEXITED(status));
+    assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+static long call(const struct row *r)
+{
+    long rc = syscall(r->nr, r->arg[0], r->arg[1], r->arg[2], r->arg[3],
+                      r->arg[4], r->arg[5]);
+
+    return rc < 0 ? errno : 0;
+}
+
+static int as_wanted(int want, int got)
+{
+    if (want != PASS)
+        return got == want;
+    return got == 0 || got == ENOENT || got == EBADF || got == EINVAL ||
+           got == EFAULT || got == ESRCH || got == ENXIO;
+}
+
+struct rows {
+    const struct row *at;
+    size_t len;
+    unsigned variant;
+};
+
+static int all_rows(const void *arg)
+{
+    const struct rows *rows = arg;
+    int bad = 0;
+
+    for (size_t i = 0; i < rows->len; i++) {
+        const struct row *r = &rows->at[i];
+        int want = (rows->variant & r->bits) != 0 ? r->with : r->want;
+        int got = (int)call(r);
+        if (as_wanted(want, got))
+            continue;
+        fprintf(stderr, "%s (variant %u): %s, wanted %s\n", r->what,
+                rows->variant, strerrorname_np(got),
+                want == PASS ? "the kernel's" : strerrorname_np(want));
+        bad++;
+    }
+    return bad > 0;
+}
+
+static void walk(const struct row *rows, size_t len)
+{
+    static const unsigned variants[] = {0,          MEM,      AFF,      BARE,
+                                        BARE | OLD, FALLBACK, MEM | AFF};
+
+    for (size_t v = 0; v < ARRAY_LEN(variants); v++) {
+        struct rows all = {rows, len, variants[v]};
+        in_child(variants[v], all_rows, &all);
+    }
+}
+
+static void a_namespace_is_never_made_or_entered(void **state)
+{
+    (void)state;
+    walk(namespaces, ARRAY_LEN(namespaces));
+}
+
+static void a_socket_is_local_tcp_udp_or_route(void **state)
+{
+    (void)state;
+    walk(sockets, ARRAY_LEN(sockets));
+}
+
+static void a_command_is_judged_by_its_low_32_bits(void **state)
+{
+    (void)state;
+    walk(commands, ARRAY_LEN(commands));
+}
+
+static void a_file_gets_no_device_setuid_or_setgid(void **state)
+{
+    (void)state;
+    walk(files, ARRAY_LEN(files));
+}
+
+static void memory_that_nobody_counts_is_refused(void **state)
+{
+    (void)state;
+    walk(resources, ARRAY_LEN(resources));
+}
+
+static void an_unknown_or_x32_call_is_absent(void **state)
+{
+    (void)state;
+    walk(unknown, ARRAY_LEN(unknown));
+}
+
+/* Arguments of all ones: no pointer is valid, no flag is. */
+static int refused_rows(const void *arg)
+{
+    static const struct {
+        const char *what;
+        long nr;
+        int want;
+    } refused[] = {
+#define ALLOW(name)
+#define REFUSE(name) {#name, __NR_##name, EPERM},
+#define ABSENT(name) {#name, __NR_##name, ENOSYS},
+#include "jail/seccomp.def"
+    };
+    int bad = 0;
+
+    (void)arg;
+    for (size_t i = 0; i < ARRAY_LEN(refused); i++) {
+        struct row r = {refused[i].what,
+                        refused[i].nr,
+                        {~0ull, ~0ull, ~0ull, ~0ull, ~0ull, ~0ull},
+                        refused[i].want};
+        struct rows one = {&r, 1, 0};
+        bad += all_rows(&one);
+    }
+    return bad > 0;
+}
+
+static void every_refused_row_answers_its_errno(void **state)
+{
+    (void)state;
+    for (unsigned v = 0; v < SECCOMP_VARIANTS; v++)
+        in_child(v, refused_rows, NULL);
+}
+
+static long int80(long nr)
+{
+    long rc;
+
+    __asm__ volatile("int $0x80" : "=a"(rc) : "a"(nr) : "memory", "cc");
+    return rc;
+}
+
+static int i386_answers(const void *arg)
+{
+    (void)arg;
+    return int80(20) != -ENOSYS || int80(21) != -ENOSYS; /* getpid, mount */
+}
+
+static void a_32_bit_call_is_absent(void **state)
+{
+    int status;
+    pid_t pid = fork();
+
+    (void)state;
+    if (pid == 0)
+        _exit(int80(20) != getpid());
+    waitpid(pid, &status, 0);
+    if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
+        skip(); /* a kernel without them */
+    for (unsigned v = 0; v < SECCOMP_VARIANTS; v++)
+        in_child(v, i386_answers, NULL);
+}
+
+static int ordinary_work(const void *arg)
+{
+    char name[] = "/tmp/karzer-seccomp.XXXXXX";
+    int fd = mkstemp(name), p[2], status;
+    pid_t pid = fork();
+
+    (void)arg;
+    if (pid == 0) {
+        execl("/bin/sh", "sh", "-c", "echo x | cat >/dev/null", (char *)NULL);
+        _exit(127);
+    }
+    int bad = fd < 0 || pid < 0 || waitpid(pid, &status, 0) != pid ||
+              status != 0 || unlink(name) != 0 || pipe(p) != 0 ||
+              write(p[1], "x", 1) != 1 || kill(getpid(), 0) != 0;
+    return bad;
+}
+
+static void ordinary_work_is_done_in_every_variant(void **state)
+{
+    (void)state;
+    for (unsigned v = 0; v < SECCOMP_SUPERVISE; v++)
+        in_child(v, ordinary_work, NULL);
+}
+
+/* The holder's side: answers one request with errno EXDEV and tells its call.
+ */
+static int answer_one(int listener)
+{
+    struct seccomp_notif req = {0};
+    struct seccomp_notif_resp resp = {.error = -EXDEV};
+
+    if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &req) != 0)
+        return -1;
+    resp.id = req.id;
+    if (ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &resp) != 0)
+        return -1;
+    return req.data.nr;
+}
+
+static int is_asked(int listener, const struct row *r)
+{
+    int status;
+    pid_t pid = fork();
+
+    if (pid == 0)
+        _exit(call(r) == EXDEV ? 0 : 1);
+    int nr = answer_one(listener);
+    if (waitpid(pid, &status, 0) != pid || nr != r->nr || status != 0) {
+        fprintf(stderr, "%s: asked for %d, status %d\n", r->what, nr, status);
+        return 0;
+    }
+    return 1;
+}
+
+static void every_way_to_signal_asks_the_holder(void **state)
+{
+    static const struct row rows[] = {
+        {"kill", __NR_kill, {1, 0}},
+        {"tkill", __NR_tkill, {1, 0}},
+        {"tgkill", __NR_tgkill, {1, 1, 0}},
+        {"rt_sigqueueinfo", __NR_rt_sigqueueinfo, {1}},
+        {"rt_tgsigqueueinfo", __NR_rt_tgsigqueueinfo, {1}},
+        {"pidfd_send_signal", __NR_pidfd_send_signal, {9999}},
+        {"F_SETOWN", __NR_fcntl, {0, HIGH | F_SETOWN, 1}},
+        {"F_SETOWN_EX", __NR_fcntl, {0, F_SETOWN_EX}},
+    };
+    int status, listener = -1;
+    pid_t pid = fork();
+
+    (void)state;
+    if (pid == 0) {
+        load(SECCOMP_SUPERVISE, &listener);
+        int bad = listener < 0 ||
+                  (fcntl(listener, F_GETFD) & FD_CLOEXEC) == 0 ||
+                  ioctl(0, FIOSETOWN, NULL) == 0 || errno != EPERM;
+        for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+            bad += !is_asked(listener, &rows[i]);
+        _exit(bad != 0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+static void what_makes_no_sense_is_not_loaded(void **state)
+{
+    struct err err = {0};
+
+    (void)state;
+    assert_int_equal(seccomp_load(HOLDER_TIER_NONE, 0, NULL, &err), -1);
+    assert_int_equal(err.code, ERR_INTERNAL);
+    assert_int_equal(
+        seccomp_load(HOLDER_TIER_PROCESS, SECCOMP_VARIANTS, NULL, &err), -1);
+    assert_int_equal(
+        seccomp_load(HOLDER_TIER_PROCESS, SECCOMP_SUPERVISE, NULL, &err), -1);
+    assert_int_equal(seccomp_load(HOLDER_TIER_CONTAINER, BARE, NULL, &err), -1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_namespace_is_never_made_or_entered),
+        cmocka_unit_test(a_socket_is_local_tcp_udp_or_route),
+        cmocka_unit_test(a_command_is_judged_by_its_low_32_bits),
+        cmocka_unit_test(a_file_gets_no_device_setuid_or_setgid),
+        cmocka_unit_test(memory_that_nobody_counts_is_refused),
+        cmocka_unit_test(an_unknown_or_x32_call_is_absent),
+        cmocka_unit_test(every_refused_row_answers_its_errno),
+        cmocka_unit_test(a_32_bit_call_is_absent),
+        cmocka_unit_test(ordinary_work_is_done_in_every_variant),
+        cmocka_unit_test(every_way_to_signal_asks_the_holder),
+        cmocka_unit_test(what_makes_no_sense_is_not_loaded),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
