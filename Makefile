@@ -48,9 +48,10 @@ $(BUILD)/obj/%.o: %.c Makefile
 
 # The seccomp programs are compiled at build time from one table.
 GEN := $(BUILD)/gen/jail/seccomp_programs.h
-$(BUILD)/tools/seccomp_gen: tools/seccomp_gen.c jail/seccomp.def Makefile
+$(BUILD)/tools/seccomp_gen: tools/seccomp_gen.c jail/seccomp.def \
+    jail/seccomp.h Makefile
 	@mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -I. $(WARN) -O1 $< -o $@ -lseccomp
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -I. $(WARN) -O1 $< -o $@
 $(GEN): $(BUILD)/tools/seccomp_gen
 	@mkdir -p $(@D)
 	$(Q)$< > $@.new && mv $@.new $@
