@@ -119,7 +119,8 @@ static int strs_take_json(const json_t *o, const char *key, struct strs *out,
         return 0;
     if (!json_is_array(list))
         return err_set(err, ERR_INVALID, "%s: not a list", key);
-    json_array_foreach(list, i, v) {
+    json_array_foreach(list, i, v)
+    {
         if (!json_is_string(v) ||
             strlen(json_string_value(v)) != json_string_length(v))
             return err_set(err, ERR_INVALID, "%s: not a list of texts", key);
@@ -136,7 +137,8 @@ static int limits_take(const json_t *o, struct limits *l, struct err *err)
 
     if (limits != NULL && !json_is_object(limits))
         return err_set(err, ERR_INVALID, "limits: not an object");
-    json_object_foreach(limits, key, v) {
+    json_object_foreach(limits, key, v)
+    {
         size_t i = 0;
 
         while (i < limit_row_count && strcmp(limit_rows[i].field, key) != 0)
@@ -165,13 +167,14 @@ static int may_lack_take(const json_t *o, struct request *req, struct err *err)
 
 static int request_take(const json_t *o, struct request *req, struct err *err)
 {
-    static const char *const known[] = {"op",        "tier",         "lang",
-                                        "limits",    "env",          "workspace",
-                                        "workspace_rw", "python",    "may_lack"};
+    static const char *const known[] = {"op",           "tier",   "lang",
+                                        "limits",       "env",    "workspace",
+                                        "workspace_rw", "python", "may_lack"};
     const char *key;
     json_t *v;
 
-    json_object_foreach((json_t *)(uintptr_t)o, key, v) {
+    json_object_foreach((json_t *)(uintptr_t)o, key, v)
+    {
         size_t i = 0;
 
         while (i < ARRAY_LEN(known) && strcmp(known[i], key) != 0)
@@ -245,9 +248,8 @@ static int op_run(struct door *d, const json_t *o, struct err *err)
         return err_set(err, ERR_INTERNAL, "no code came");
     if (sb == NULL)
         return -1;
-    const struct run_next next = {.code = buf_text(&code),
-                                  .code_len = code.len,
-                                  .code_name = name};
+    const struct run_next next = {
+        .code = buf_text(&code), .code_len = code.len, .code_name = name};
 
     if (sandbox_run(*sb, &next, &quiet, &result, err) < 0) {
         result_fini(&result);
@@ -327,9 +329,8 @@ static const struct op {
     const char *name;
     int (*run)(struct door *d, const json_t *o, struct err *err);
 } ops[] = {
-    {"sandbox.new", op_new},   {"sandbox.run", op_run},
-    {"sandbox.exec", op_exec}, {"sandbox.put", op_put},
-    {"sandbox.get", op_get},   {"sandbox.free", op_free},
+    {"sandbox.new", op_new}, {"sandbox.run", op_run}, {"sandbox.exec", op_exec},
+    {"sandbox.put", op_put}, {"sandbox.get", op_get}, {"sandbox.free", op_free},
 };
 
 /* 0: answered. -1: the connection is of no use any more. */
@@ -362,8 +363,9 @@ int cmd_engine(int argc, char **argv)
 
     (void)argv;
     if (argc != 1)
-        err_set(&err, ERR_INVALID, "`engine` takes no arguments: libkarzer "
-                                   "starts it");
+        err_set(&err, ERR_INVALID,
+                "`engine` takes no arguments: libkarzer "
+                "starts it");
     else if (cli_dirs(&dirs, &err) == 0)
         engine_open(&door.engine, &dirs, &err);
     signal(SIGPIPE, SIG_IGN);

@@ -75,11 +75,13 @@ static void show_closing(struct screen *screen, const struct result *r,
 {
     struct strs lines = {0};
     struct err err = {0};
+    /* whoever closed the pipe of the output knows why it ended */
+    bool left = screen->out.sys == EPIPE && r->status == STATUS_KILLED;
     bool middle =
         screen->err.middle ||
         (screen->out.middle && screen->out.terminal && screen->err.terminal);
 
-    if (closing_lines(r, limits, &lines, &err) < 0)
+    if (!left && closing_lines(r, limits, &lines, &err) < 0)
         cli_fail(&err);
     if (lines.len > 0 && middle)
         (void)!write(STDERR_FILENO, "\n", 1);

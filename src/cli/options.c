@@ -83,7 +83,10 @@ const char *option_nearest(const char *word, const char *const *candidates,
     if (strlen(word) > NAME_MAX_LEN)
         return NULL;
     for (size_t i = 0; i < count; i++) {
-        unsigned d = distance(word, candidates[i]);
+        size_t n = strlen(candidates[i]);
+        unsigned d = n >= 3 && strncmp(word, candidates[i], n) == 0
+                         ? 1 /* --memory for --mem */
+                         : distance(word, candidates[i]);
 
         if (d < best_distance) {
             best_distance = d;

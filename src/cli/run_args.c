@@ -371,7 +371,7 @@ static int run_parse(struct run_args *args, struct option_scan *scan,
         return 0;
     if (code.text == NULL)
         return err_set(err, ERR_INVALID,
-                       "no code given: karzer run 'print(1)', a file, or - for "
+                       "no CODE given: karzer run 'print(1)', a file, or - for "
                        "stdin");
     if (args->req.lang == NULL && set_text(&args->req.lang, "python", err) < 0)
         return -1;
@@ -397,7 +397,7 @@ static int exec_parse(struct run_args *args, struct option_scan *scan,
         return -1;
     if (scan->at == scan->argc)
         return err_set(err, ERR_INVALID,
-                       "no command given: karzer exec -- ls -l /");
+                       "no CMD given: karzer exec -- CMD ARGS...");
     return arguments_take(args, scan, err);
 }
 

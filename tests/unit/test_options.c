@@ -170,7 +170,7 @@ static void exec_ends_its_options_at_the_command(void **state)
     assert_int_equal(args.req.argv.len, 2);
     assert_string_equal(args.req.argv.at[1], "--json");
     run_args_fini(&args);
-    expect_refused(VERB_EXEC, WORDS("--json"), ERR_INVALID, "no command");
+    expect_refused(VERB_EXEC, WORDS("--json"), ERR_INVALID, "no CMD");
     expect_refused(VERB_EXEC, WORDS("--", ""), ERR_INVALID, "empty");
 }
 
@@ -194,7 +194,7 @@ static void empty_code_is_refused(void **state)
     expect_refused(VERB_RUN, WORDS(""), ERR_INVALID, "empty");
     expect_refused(VERB_RUN, WORDS("-c", ""), ERR_INVALID, "empty");
     expect_refused(VERB_RUN, WORDS("-f", "/dev/null"), ERR_INVALID, "empty");
-    expect_refused(VERB_RUN, WORDS("--json"), ERR_INVALID, "no code given");
+    expect_refused(VERB_RUN, WORDS("--json"), ERR_INVALID, "no CODE given");
 }
 
 /* A directory of our own with a file print.py; the caller removes both. */
@@ -286,6 +286,7 @@ static void the_nearest_word_is_near(void **state)
     (void)state;
     assert_string_equal(option_nearest("docter", words, 3), "doctor");
     assert_string_equal(option_nearest("exce", words, 3), "exec");
+    assert_string_equal(option_nearest("runner", words, 3), "run");
     assert_null(option_nearest("kubernetes", words, 3));
 }
 
