@@ -113,7 +113,11 @@ static const char exits[] =
     "\nexit status: the program's own; 2 the command line is wrong; 124 "
     "timeout;\n"
     "125 karzer could not run it; 126 found but not startable; 127 not found;\n"
-    "137 memory, output or killed; 128+N ended by signal N.\n";
+    "137 memory, output or killed; 128+N ended by signal N.\n"
+    "\nThe program's environment is a PATH of the system's directories,\n"
+    "HOME=/home/user, USER and LOGNAME user, SHELL=/bin/sh, LANG=C.UTF-8,\n"
+    "TMPDIR=/tmp, and what --env adds. karzer itself reads KARZER_STATE, the\n"
+    "directory of its record.\n";
 
 void option_help(FILE *to, enum verb_id verb)
 {
