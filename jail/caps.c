@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <linux/capability.h>
 #include <linux/securebits.h>
+#include <stdint.h>
 #include <sys/prctl.h>
 
 #include "src/base/sys.h"
@@ -15,6 +16,9 @@
         SECURE_ALL_LOCKS
 /* The fixup is what drops the capabilities when root becomes another id. */
 #define NO_FIXUP issecure_mask(SECURE_NO_SETUID_FIXUP)
+
+static const struct __user_cap_header_struct head = {
+    .version = _LINUX_CAPABILITY_VERSION_3};
 
 int caps_bound(struct err *err)
 {
@@ -32,10 +36,19 @@ int caps_bound(struct err *err)
     return 0;
 }
 
+int caps_bound_kept(struct err *err)
+{
+    const uint32_t bit = CAP_TO_MASK(CAP_SETPCAP);
+    const struct __user_cap_data_struct set[2] = {
+        {.permitted = bit, .effective = bit}};
+
+    if (sys_capset(&head, set) < 0)
+        return err_sys(err, "keep a capability");
+    return caps_bound(err);
+}
+
 int caps_drop(struct err *err)
 {
-    const struct __user_cap_header_struct head = {
-        .version = _LINUX_CAPABILITY_VERSION_3};
     const struct __user_cap_data_struct none[2] = {{0}};
 
     if (prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0) < 0)

@@ -12,6 +12,9 @@
  * to be called in each user namespace. */
 int caps_bound(struct err *err);
 
+/* The same for a process that kept its permitted set when it left root. */
+int caps_bound_kept(struct err *err);
+
 /* Drops all of every set, and sets no_new_privs. */
 int caps_drop(struct err *err);
 

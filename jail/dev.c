@@ -1,21 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dev - see dev.h. Nodes are bound from the host, since an ordinary user may
- * not make any; a read-only mount does not hinder writing to a device.
+ * dev - see dev.h. An ordinary user may not make nodes, and binds the host's; a
+ * read-only mount does not hinder writing to a device.
  */
 #include "jail/dev.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "jail/tree.h"
 #include "src/base/auto.h"
 
-static const char *const nodes[] = {"null",   "zero",    "full",
-                                    "random", "urandom", "tty"};
+static const struct node {
+    const char *name;
+    unsigned major, minor;
+} nodes[] = {
+    {"/dev/null", 1, 3},   {"/dev/zero", 1, 5},    {"/dev/full", 1, 7},
+    {"/dev/random", 1, 8}, {"/dev/urandom", 1, 9}, {"/dev/tty", 5, 0},
+};
 
 static const struct link {
     const char *name, *to;
@@ -25,23 +30,26 @@ static const struct link {
     {"dev/ptmx", "pts/ptmx"},
 };
 
-static int node_bind(const struct jail *j, const char *name, struct err *err)
+static int nodes_make(const struct jail *j, struct err *err)
 {
-    char host[32];
-    const char *inside = host + 1;
-    int tree;
-
-    snprintf(host, sizeof(host), "/dev/%s", name);
-    tree = tree_clone(AT_FDCWD, host);
-    if (tree < 0)
-        return err_sys(err, "%s", host);
-    if (mknodat(j->root_fd, inside, S_IFREG | 0666, 0) < 0) {
-        close(tree);
-        return err_sys(err, "make %s", host);
-    }
-    if (tree_attach(tree, j->root_fd, inside) < 0)
-        return err_sys(err, "bind %s", host);
+    for (size_t i = 0; i < ARRAY_LEN(nodes); i++)
+        if (mknodat(j->root_fd, nodes[i].name + 1, S_IFCHR | 0666,
+                    makedev(nodes[i].major, nodes[i].minor)) < 0)
+            return err_sys(err, "make %s", nodes[i].name);
     return 0;
+}
+
+static int nodes_bind(const struct jail *j, struct err *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(nodes); i++) {
+        const char *name = nodes[i].name;
+
+        if (mknodat(j->root_fd, name + 1, S_IFREG | 0666, 0) < 0)
+            return err_sys(err, "make %s", name);
+        if (tree_bind(name, name + 1) < 0)
+            return err_sys(err, "bind %s", name);
+    }
+    return 1;
 }
 
 int dev_make(const struct jail *j, struct err *err)
@@ -54,10 +62,10 @@ int dev_make(const struct jail *j, struct err *err)
     for (size_t i = 0; i < ARRAY_LEN(links); i++)
         if (symlinkat(links[i].to, j->root_fd, links[i].name) < 0)
             return err_sys(err, "make /%s", links[i].name);
-    for (size_t i = 0; i < ARRAY_LEN(nodes); i++)
-        if (node_bind(j, nodes[i], err) < 0)
-            return -1;
-    return 0;
+    /* the first one decides: a container's root may make none */
+    if (j->root && nodes_make(j, err) == 0)
+        return 0;
+    return nodes_bind(j, err);
 }
 
 int dev_terminals(struct err *err)

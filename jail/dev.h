@@ -9,7 +9,8 @@
 #include "jail/jail.h"
 #include "src/base/err.h"
 
-/* While the new root is writable: directories, links, and the host's nodes. */
+/* While the new root is writable: directories, links, nodes. Root makes the
+ * nodes, if it may: 0. Else they are the host's, bound: 1. */
 int dev_make(const struct jail *j, struct err *err);
 
 /* Later, since it stays writable: /dev/pts. The working directory is the new

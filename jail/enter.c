@@ -90,7 +90,7 @@ static int process_settle(struct jail *j, struct err *err)
     umask(022);
     setsid();
     sigemptyset(&none);
-    for (int sig = 1; sig < NSIG; sig++)
+    for (int sig = 1; sig < __SIGRTMIN; sig++)
         if (sig != SIGKILL && sig != SIGSTOP)
             signal(sig, SIG_DFL);
     if (sigprocmask(SIG_SETMASK, &none, NULL) < 0)

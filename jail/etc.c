@@ -104,28 +104,35 @@ static int copy_link(int host, int dir, const char *name)
     return link_holds(to) && symlinkat(to, dir, name) == 0;
 }
 
-/* Something that vanishes, or that we may not see, is not there. */
-static int take(int host, int dir, const char *name, struct err *err)
+/* A directory entry's type, links followed; 0: it is not there for us. */
+static mode_t type_of(int host, const struct dirent64 *d)
 {
-    int tree = tree_clone(host, name), r;
     struct stat st;
 
-    if (tree < 0 && (errno == ENOENT || errno == EACCES || errno == ELOOP))
+    if (d->d_type == DT_DIR)
+        return S_IFDIR;
+    if (d->d_type == DT_REG)
+        return S_IFREG;
+    return fstatat(host, d->d_name, &st, 0) < 0 ? 0 : st.st_mode & S_IFMT;
+}
+
+static int take(int host, const struct dirent64 *d, struct err *err)
+{
+    char path[NAME_MAX + 8];
+    const char *inside = path + 1;
+    mode_t type = type_of(host, d);
+    int r;
+
+    if (type != S_IFDIR && type != S_IFREG)
         return 0;
-    if (tree < 0 || fstat(tree, &st) < 0) {
-        err_sys(err, "/etc/%s", name);
-        fd_auto(&tree);
-        return -1;
-    }
-    r = S_ISDIR(st.st_mode) ? mkdirat(dir, name, 0755)
-                            : mknodat(dir, name, S_IFREG | 0644, 0);
-    if (r < 0) {
-        err_sys(err, "make /etc/%s", name);
-        close(tree);
-        return -1;
-    }
-    if (tree_attach(tree, dir, name) < 0)
-        return err_sys(err, "bind /etc/%s", name);
+    snprintf(path, sizeof(path), "/etc/%s", d->d_name);
+    r = type == S_IFDIR ? mkdir(inside, 0755)
+                        : mknod(inside, S_IFREG | 0644, 0);
+    if (r < 0)
+        return err_sys(err, "make %s", path);
+    /* what vanishes meanwhile is empty */
+    if (tree_bind(path, inside) < 0 && errno != ENOENT)
+        return err_sys(err, "bind %s", path);
     return 0;
 }
 
@@ -143,7 +150,7 @@ static int take_all(int host, int dir, struct err *err)
                 continue;
             if (d->d_type == DT_LNK && copy_link(host, dir, d->d_name))
                 continue;
-            if (take(host, dir, d->d_name, err) < 0)
+            if (take(host, d, err) < 0)
                 return -1;
         }
     }

@@ -114,6 +114,18 @@ static int set_ids(const struct jail *j, struct err *err)
     return 0;
 }
 
+static void set_users(struct jail *j)
+{
+    bool own = j->root && j->uid == j->h->uid;
+
+    if (j->user_ns)
+        j->effective[HOLDER_USERS] =
+            own ? HOLDER_HOW_USERNS_OWN : HOLDER_HOW_USERNS_CALLER;
+    else
+        j->effective[HOLDER_USERS] =
+            own ? HOLDER_HOW_OWN_ID : HOLDER_HOW_CALLER_ID;
+}
+
 /* Only ever in a user namespace of its own: else it is the host's limit. */
 static void forbid_nesting(const struct jail *j)
 {
@@ -124,38 +136,32 @@ static int become_mapped(struct jail *j, struct err *err)
 {
     const char *what;
 
-    if (set_ids(j, err) < 0)
-        return -1;
-    /* the change of ids made our /proc files root's */
+    /* capabilities are kept for the case that there is no namespace to get
+     * a new set in; dumpable, as the change made our /proc files root's */
+    if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0 || set_ids(j, err) < 0)
+        return err_sys(err, "become id %u", j->uid);
     prctl(PR_SET_DUMPABLE, 1, 0, 0, 0);
     if (enter_userns(j, &what) < 0) {
         if (strcmp(what, "unshare") != 0)
             return err_sys(err, "user namespace: %s", what);
         j->user_ns = false;
-        j->effective[HOLDER_USERS] = HOLDER_HOW_OWN_ID;
-        return 0;
+        set_users(j);
+        return caps_bound_kept(err);
     }
     forbid_nesting(j);
-    j->effective[HOLDER_USERS] =
-        j->uid == j->h->uid ? HOLDER_HOW_USERNS_OWN : HOLDER_HOW_USERNS_CALLER;
     return 0;
 }
 
 int identity_become(struct jail *j, struct err *err)
 {
+    set_users(j);
     if (!j->root) {
-        j->effective[HOLDER_USERS] =
-            j->user_ns ? HOLDER_HOW_USERNS_CALLER : HOLDER_HOW_CALLER_ID;
         if (j->user_ns)
             forbid_nesting(j);
         return 0;
     }
-    /* The right to shrink the bounding set is lost with the id. */
-    if (caps_bound(err) < 0)
-        return -1;
     if (j->user_ns)
         return become_mapped(j, err);
-    j->effective[HOLDER_USERS] =
-        j->uid == j->h->uid ? HOLDER_HOW_OWN_ID : HOLDER_HOW_CALLER_ID;
-    return set_ids(j, err);
+    /* The right to shrink the bounding set is lost with the id. */
+    return caps_bound(err) < 0 ? -1 : set_ids(j, err);
 }

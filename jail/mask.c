@@ -5,6 +5,7 @@
  */
 #include "jail/mask.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -42,6 +43,16 @@ static int mask_fd(const struct jail *j, int point, mode_t mode)
     return tree < 0 ? -1 : tree_attach_fd(tree, point);
 }
 
+/* Nothing for the cell in its mode bits. An ordinary user keeps groups that we
+ * do not know, so there the group counts too. */
+static int is_closed(const struct jail *j, const struct stat *st)
+{
+    mode_t open = j->root ? 0007 : 0077;
+
+    return (st->st_mode & open) == 0 && st->st_uid != j->uid &&
+           st->st_gid != j->gid;
+}
+
 /* What we cannot look up, the cell cannot either: it has fewer rights. */
 static int mask_path(const struct jail *j, const char *path, mode_t only,
                      struct err *err)
@@ -56,29 +67,57 @@ static int mask_path(const struct jail *j, const char *path, mode_t only,
                    : err_sys(err, "mask /%s", path);
     if (fstat(point, &st) < 0)
         return err_sys(err, "mask /%s", path);
-    if (only != 0 && (st.st_mode & S_IFMT) != only)
+    if ((only != 0 && (st.st_mode & S_IFMT) != only) || is_closed(j, &st))
         return 0;
     if (mask_fd(j, point, st.st_mode) < 0)
         return err_sys(err, "mask /%s", path);
     return 0;
 }
 
-static int mask_table(const struct jail *j, const char *const *row,
-                      size_t count, struct err *err)
+/* The rows of host_etc that begin with this name of the cell's /etc. */
+static int mask_name(const struct jail *j, const char *name, struct err *err)
 {
-    for (size_t i = 0; i < count; i++)
-        if (mask_path(j, row[i], 0, err) < 0)
+    size_t n = strlen(name);
+
+    for (size_t i = 0; i < ARRAY_LEN(host_etc); i++) {
+        const char *row = host_etc[i] + strlen("etc/");
+
+        if (row[0] == name[0] && strncmp(row, name, n) == 0 &&
+            (row[n] == '\0' || row[n] == '/') &&
+            mask_path(j, host_etc[i], 0, err) < 0)
             return -1;
+    }
     return 0;
+}
+
+/* One listing is cheaper than to ask for each name, as most are not there. */
+static int mask_etc(const struct jail *j, struct err *err)
+{
+    AUTO(fd)
+    int dir = openat(j->root_fd, "etc", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    _Alignas(struct dirent64) char list[8192];
+    ssize_t len;
+
+    if (dir < 0)
+        return errno == ENOENT ? 0 : err_sys(err, "/etc");
+    while ((len = getdents64(dir, list, sizeof(list))) > 0) {
+        const struct dirent64 *d;
+
+        for (ssize_t at = 0; at < len; at += d->d_reclen) {
+            d = (const void *)(list + at);
+            if (mask_name(j, d->d_name, err) < 0)
+                return -1;
+        }
+    }
+    return len < 0 ? err_sys(err, "list /etc") : 0;
 }
 
 int mask_files(const struct jail *j, struct err *err)
 {
-    if (mask_table(j, everywhere, ARRAY_LEN(everywhere), err) < 0)
-        return -1;
-    if (j->container)
-        return 0;
-    return mask_table(j, host_etc, ARRAY_LEN(host_etc), err);
+    for (size_t i = 0; i < ARRAY_LEN(everywhere); i++)
+        if (mask_path(j, everywhere[i], 0, err) < 0)
+            return -1;
+    return j->container ? 0 : mask_etc(j, err);
 }
 
 /* Masks `path` where the tree source -> target shows it. */

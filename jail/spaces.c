@@ -180,9 +180,13 @@ int spaces_settle(struct jail *j, struct err *err)
     if (j->effective[HOLDER_HOSTNAME] == HOLDER_HOW_NAMESPACE &&
         sethostname(NAME, strlen(NAME)) < 0)
         return err_sys(err, "hostname");
-    if (settle_one(j, CLONE_NEWCGROUP, HOLDER_CGROUPNS, err) < 0 ||
-        settle_one(j, CLONE_NEWTIME, HOLDER_CLOCK, err) < 0)
+    if (unshare(CLONE_NEWCGROUP | CLONE_NEWTIME) == 0) {
+        j->effective[HOLDER_CGROUPNS] = HOLDER_HOW_NAMESPACE;
+        j->effective[HOLDER_CLOCK] = HOLDER_HOW_NAMESPACE;
+    } else if (settle_one(j, CLONE_NEWCGROUP, HOLDER_CGROUPNS, err) < 0 ||
+               settle_one(j, CLONE_NEWTIME, HOLDER_CLOCK, err) < 0) {
         return -1;
+    }
     if (j->effective[HOLDER_CLOCK] == HOLDER_HOW_NAMESPACE &&
         clock_start(j) < 0) {
         err_sys(err, "clock offsets");

@@ -54,6 +54,11 @@ int tree_attach_fd(int tree, int point)
     return attach(tree, point, "", MOVE_MOUNT_T_EMPTY_PATH);
 }
 
+int tree_bind(const char *source, const char *target)
+{
+    return mount(source, target, NULL, MS_BIND | MS_REC, NULL);
+}
+
 static int find_plain(int dirfd, const char *path)
 {
     const struct open_how how = {

@@ -27,6 +27,13 @@ int tree_attach(int tree, int dirfd, const char *path);
 int tree_attach_fd(int tree, int point);
 
 /*
+ * A host path, with all below it, at `target`: one call where the others need
+ * three. Only for a target below our own tmpfs, the working directory, where
+ * no link can be. The caller sets attributes later, for many at once.
+ */
+int tree_bind(const char *source, const char *target);
+
+/*
  * The mount point `target` (absolute, plain) in the new root, O_PATH. What is
  * missing is made, as a directory or a file as `tree` is one, but only in our
  * own tmpfs: never in a tree of the host. Symbolic links are not followed.

@@ -43,16 +43,17 @@ static const struct dir container_dirs[] = {
     {"usr", 0755}, {"root", 0700}, {"run", 0755}, {"srv", 0755}, {"opt", 0755},
 };
 
-/* Where scratch is seen. The last covers the place of the whole. */
+/* Where scratch is seen; the last covers the place of the whole. The working
+ * directory is the new root. */
 static const struct scratch {
     const char *name, *at;
     mode_t mode;
     bool own;
 } scratches[] = {
-    {"vartmp", "var/tmp", 01777, false},
-    {"shm", "dev/shm", 01777, false},
-    {"home", "home/user", 0700, true},
-    {"tmp", "tmp", 01777, false},
+    {"tmp/vartmp", "var/tmp", 01777, false},
+    {"tmp/shm", "dev/shm", 01777, false},
+    {"tmp/home", "home/user", 0700, true},
+    {"tmp/tmp", "tmp", 01777, false},
 };
 
 static int make_dirs(const struct jail *j, const struct dir *d, size_t n,
@@ -84,7 +85,7 @@ static int root_make(struct jail *j, struct err *err)
         sys_fsconfig(fs, FSCONFIG_SET_STRING, "size", "4m", 0) < 0 ||
         sys_fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0)
         return err_sys(err, "make a tmpfs");
-    j->root_fd = sys_fsmount(fs, FSMOUNT_CLOEXEC, QUIET);
+    j->root_fd = sys_fsmount(fs, FSMOUNT_CLOEXEC, MOUNT_ATTR_NOSUID);
     if (j->root_fd < 0 || fstat(j->root_fd, &st) < 0)
         return err_sys(err, "mount a tmpfs");
     j->root_dev = st.st_dev;
@@ -112,19 +113,12 @@ static int copy_link(const struct jail *j, const char *path)
     return symlinkat(to, j->root_fd, path + 1) == 0;
 }
 
-static int bind_base(const struct jail *j, const char *path, int make,
-                     struct err *err)
+/* make: the mount point as well. */
+static int bind_base(const char *path, bool make, struct err *err)
 {
-    int tree = tree_clone(AT_FDCWD, path);
-
-    if (tree < 0 && errno == ENOENT)
-        return 0;
-    if (tree < 0 || (make && mkdirat(j->root_fd, path + 1, 0755) < 0)) {
-        err_sys(err, "%s", path);
-        fd_auto(&tree);
-        return -1;
-    }
-    if (tree_attach(tree, j->root_fd, path + 1) < 0)
+    if (make && mkdir(path + 1, 0755) < 0)
+        return err_sys(err, "make %s", path);
+    if (tree_bind(path, path + 1) < 0)
         return err_sys(err, "bind %s", path);
     return 0;
 }
@@ -135,22 +129,21 @@ static int container_base(const struct jail *j, struct err *err)
                                          "/lib32", "/lib64", "/libx32"};
 
     if (make_dirs(j, container_dirs, ARRAY_LEN(container_dirs), err) < 0 ||
-        bind_base(j, "/usr", 0, err) < 0)
+        bind_base("/usr", false, err) < 0)
         return -1;
     for (size_t i = 0; i < ARRAY_LEN(merged); i++)
-        if (!copy_link(j, merged[i]) && bind_base(j, merged[i], 1, err) < 0)
+        if (!copy_link(j, merged[i]) && access(merged[i], F_OK) == 0 &&
+            bind_base(merged[i], true, err) < 0)
             return -1;
     return etc_make(j, err);
 }
 
 /* lscpu, nproc and make want to know the processors; nothing else of /sys. */
-static int sys_make(const struct jail *j, struct err *err)
+static int sys_make(struct err *err)
 {
-    static const struct dir cpu = {"sys/devices/system/cpu", 0555};
+    static const char cpu[] = "/sys/devices/system/cpu";
 
-    if (make_dirs(j, &cpu, 1, err) < 0)
-        return -1;
-    return bind_base(j, "/sys/devices/system/cpu", 0, err);
+    return access(cpu, F_OK) < 0 ? 0 : bind_base(cpu, true, err);
 }
 
 static int proc_make(struct jail *j, struct err *err)
@@ -168,14 +161,10 @@ static int proc_make(struct jail *j, struct err *err)
 static int scratch_bind(const struct jail *j, const struct scratch *s,
                         struct err *err)
 {
-    int tree;
-
-    if (mkdirat(j->scratch_fd, s->name, s->mode) < 0 ||
-        (s->own && j->root &&
-         fchownat(j->scratch_fd, s->name, j->uid, j->gid, 0) < 0))
+    if (mkdir(s->name, s->mode) < 0 ||
+        (s->own && j->root && chown(s->name, j->uid, j->gid) < 0))
         return err_sys(err, "make /%s", s->at);
-    tree = tree_clone(j->scratch_fd, s->name);
-    if (tree < 0 || tree_attach(tree, j->root_fd, s->at) < 0)
+    if (tree_bind(s->name, s->at) < 0)
         return err_sys(err, "mount /%s", s->at);
     return 0;
 }
@@ -280,21 +269,30 @@ static int mount_rows(const struct jail *j, struct err *err)
     return 0;
 }
 
-/* All that is there until now, in one call each: read-only, and private before
- * anything is mounted over it. Devices come after NODEV. */
+/* Everything until now, in one call: read-only, and private before anything is
+ * mounted over it. The root stays writable, and has nodes if root made them. */
+static int base_seal(const struct jail *j, uint64_t attr, struct err *err)
+{
+    uint64_t keep = MOUNT_ATTR_RDONLY;
+
+    if (j->root)
+        keep |= MOUNT_ATTR_NODEV;
+    if (tree_set(j->root_fd, attr | MOUNT_ATTR_NOSUID | MOUNT_ATTR_RDONLY) <
+            0 ||
+        root_attr(j, 0, keep) < 0)
+        return err_sys(err, "make the base read-only");
+    return 0;
+}
+
 static int base_make(struct jail *j, struct err *err)
 {
-    if (sys_make(j, err) < 0 || (j->container && container_base(j, err) < 0))
+    int r;
+
+    if (sys_make(err) < 0 || (j->container && container_base(j, err) < 0) ||
+        base_seal(j, MOUNT_ATTR_NODEV, err) < 0)
         return -1;
-    if (tree_set(j->root_fd, QUIET | MOUNT_ATTR_RDONLY) < 0 ||
-        root_attr(j, 0, MOUNT_ATTR_RDONLY) < 0)
-        return err_sys(err, "make the base read-only");
-    if (dev_make(j, err) < 0)
-        return -1;
-    if (tree_set(j->root_fd, MOUNT_ATTR_NOSUID | MOUNT_ATTR_RDONLY) < 0 ||
-        root_attr(j, 0, MOUNT_ATTR_RDONLY) < 0)
-        return err_sys(err, "make /dev read-only");
-    return 0;
+    r = dev_make(j, err);
+    return r > 0 ? base_seal(j, 0, err) : r;
 }
 
 int view_make(struct jail *j, struct err *err)
