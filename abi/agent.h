@@ -19,11 +19,11 @@
 #include <stdint.h>
 
 #define AGENT_VERSION 1u
-#define AGENT_STREAM_FD 3          /* in the agent */
-#define AGENT_CMD_MAX 15u          /* live commands and operations */
+#define AGENT_STREAM_FD 3           /* in the agent */
+#define AGENT_CMD_MAX 15u           /* live commands and operations */
 #define AGENT_DATA_MAX (128u << 10) /* payload of a data frame */
-#define AGENT_EXEC_MAX (1u << 20)  /* payload of EXEC: argv and environment */
-#define AGENT_PATH_MAX 4096u       /* with NUL */
+#define AGENT_EXEC_MAX (1u << 20)   /* payload of EXEC: argv and environment */
+#define AGENT_PATH_MAX 4096u        /* with NUL */
 #define AGENT_CREDIT_START (64u << 10) /* stdin and runtime bytes, at start */
 
 struct agent_frame {
@@ -36,38 +36,38 @@ enum agent_type {
     AGENT_NONE = 0,
 
     /* engine to agent */
-    AGENT_EXEC = 1,     /* struct agent_exec, then strings */
-    AGENT_STDIN,        /* bytes, within the credit */
-    AGENT_STDIN_EOF,    /* */
-    AGENT_RUNTIME_IN,   /* bytes for the command's runtime channel, ditto */
-    AGENT_RUNTIME_EOF,  /* */
-    AGENT_SIGNAL,       /* uint32_t signal, to the command's process group */
-    AGENT_KILL_ALL,     /* SIGKILL to all but the agent; commands then exit */
-    AGENT_FILE_PUT,     /* struct agent_put, path; FILE_DATA*, FILE_END follow */
-    AGENT_FILE_DATA,    /* bytes (both directions) */
-    AGENT_FILE_END,     /* (both directions) */
-    AGENT_FILE_GET,     /* path; answer: FILE_STAT, FILE_DATA*, FILE_END */
-    AGENT_FILE_STAT,    /* path (lstat); answer: FILE_STAT */
-    AGENT_FILE_LIST,    /* path; answer: FILE_ENTRY*, FILE_DONE */
-    AGENT_FILE_MKDIR,   /* uint32_t mode, path (and parents); FILE_DONE */
-    AGENT_FILE_REMOVE,  /* path (a directory with all in it); FILE_DONE */
-    AGENT_FILE_RENAME,  /* from, to; FILE_DONE */
+    AGENT_EXEC = 1,    /* struct agent_exec, then strings */
+    AGENT_STDIN,       /* bytes, within the credit */
+    AGENT_STDIN_EOF,   /* */
+    AGENT_RUNTIME_IN,  /* bytes for the command's runtime channel, ditto */
+    AGENT_RUNTIME_EOF, /* */
+    AGENT_SIGNAL,      /* uint32_t signal, to the command's process group */
+    AGENT_KILL_ALL,    /* SIGKILL to all but the agent; commands then exit */
+    AGENT_FILE_PUT,    /* struct agent_put, path; FILE_DATA*, FILE_END follow */
+    AGENT_FILE_DATA,   /* bytes (both directions) */
+    AGENT_FILE_END,    /* (both directions) */
+    AGENT_FILE_GET,    /* path; answer: FILE_STAT, FILE_DATA*, FILE_END */
+    AGENT_FILE_STAT,   /* path (lstat); answer: FILE_STAT */
+    AGENT_FILE_LIST,   /* path; answer: FILE_ENTRY*, FILE_DONE */
+    AGENT_FILE_MKDIR,  /* uint32_t mode, path (and parents); FILE_DONE */
+    AGENT_FILE_REMOVE, /* path (a directory with all in it); FILE_DONE */
+    AGENT_FILE_RENAME, /* from, to; FILE_DONE */
     AGENT_FILE_SYMLINK, /* target, path; FILE_DONE */
     AGENT_SHUTDOWN,     /* kill all, then exit */
 
     /* agent to engine */
-    AGENT_HELLO = 64,   /* uint32_t version; the first frame */
-    AGENT_STARTED,      /* the exec succeeded */
-    AGENT_EXEC_FAILED,  /* uint32_t errno, uint32_t enum agent_stage */
-    AGENT_STDOUT,       /* bytes */
-    AGENT_STDERR,       /* bytes */
-    AGENT_RUNTIME_OUT,  /* bytes from the runtime channel */
-    AGENT_CREDIT,       /* uint32_t channel (0 stdin, 1 runtime), uint32_t more */
-    AGENT_EXITED,       /* struct agent_exited; all its output came before */
-    AGENT_FILE_STATED,  /* struct agent_stat, then link target or nothing */
-    AGENT_FILE_ENTRY,   /* struct agent_stat, then name */
-    AGENT_FILE_DONE,    /* the operation succeeded */
-    AGENT_FILE_ERROR,   /* uint32_t errno; ends the operation */
+    AGENT_HELLO = 64,  /* uint32_t version; the first frame */
+    AGENT_STARTED,     /* the exec succeeded */
+    AGENT_EXEC_FAILED, /* uint32_t errno, uint32_t enum agent_stage */
+    AGENT_STDOUT,      /* bytes */
+    AGENT_STDERR,      /* bytes */
+    AGENT_RUNTIME_OUT, /* bytes from the runtime channel */
+    AGENT_CREDIT, /* uint32_t channel (0 stdin, 1 runtime), uint32_t more */
+    AGENT_EXITED, /* struct agent_exited; all its output came before */
+    AGENT_FILE_STATED, /* struct agent_stat, then link target or nothing */
+    AGENT_FILE_ENTRY,  /* struct agent_stat, then name */
+    AGENT_FILE_DONE,   /* the operation succeeded */
+    AGENT_FILE_ERROR,  /* uint32_t errno; ends the operation */
 };
 
 /*

@@ -11,14 +11,17 @@
  *   {"op": "sandbox.new", "tier", "lang", "limits": {"mem_bytes": 1, ...},
  *    "env": ["K=V"], "workspace", "workspace_rw", "python",
  *    "may_lack": ["swap"]}               -> {"sandbox": 1}
- *   {"op": "sandbox.run", "sandbox": 1, "name"} BLOB(code)  -> {"result": {...}}
- *   {"op": "sandbox.exec", "sandbox": 1, "argv": [...]}     -> {"result": {...}}
+ *   {"op": "sandbox.run", "sandbox": 1, "name"} BLOB(code)  -> {"result":
+ * {...}}
+ *   {"op": "sandbox.exec", "sandbox": 1, "argv": [...]}     -> {"result":
+ * {...}}
  *   {"op": "sandbox.put", "sandbox": 1, "path"} BLOB(bytes) -> {}
  *   {"op": "sandbox.get", "sandbox": 1, "path"}             -> {} BLOB(bytes)
  *   {"op": "sandbox.free", "sandbox": 1}                    -> {}
  *
  * A result is what `karzer run --json` prints. A failed request is answered by
- * {"error": {"code": "invalid|denied|limit|host|internal", "text"}} and no blob.
+ * {"error": {"code": "invalid|denied|limit|host|internal", "text"}} and no
+ * blob.
  */
 #ifndef KARZER_ABI_ENGINE_H
 #define KARZER_ABI_ENGINE_H

@@ -89,11 +89,11 @@ enum holder_how {
 
 struct holder_limits {
     uint64_t mem_bytes;
-    uint64_t disk_bytes; /* scratch */
-    uint64_t inodes;     /* scratch */
-    uint64_t cpu_milli;  /* 1000: one processor */
+    uint64_t disk_bytes;  /* scratch */
+    uint64_t inodes;      /* scratch */
+    uint64_t cpu_milli;   /* 1000: one processor */
     uint64_t cpu_time_ms; /* sum of all processes; 0: none */
-    uint64_t pids;       /* processes and threads of the program */
+    uint64_t pids;        /* processes and threads of the program */
     uint64_t nofile;
     uint64_t wall_ms; /* a backstop for an engine that is stopped or blocked:
                          from READY, plus HOLDER_WALL_GRACE_MS; 0: none */
@@ -125,8 +125,8 @@ struct holder_handoff {
     uint32_t uid;  /* an unused host id for the cell; 0: keep the caller's */
     uint32_t gid;
     uint32_t mount_count;
-    uint32_t mounts; /* offset of struct holder_mount[mount_count] */
-    uint32_t agent;  /* host path of the agent's program */
+    uint32_t mounts;  /* offset of struct holder_mount[mount_count] */
+    uint32_t agent;   /* host path of the agent's program */
     uint32_t scratch; /* a host directory that this user may make files in: only
                          used where no mount is possible */
     uint32_t zero;
@@ -153,11 +153,11 @@ enum holder_message_type {
 /* Evidence, as bits in holder_usage.hits and as the value of HOLDER_LIMIT. */
 enum holder_limit_hit {
     HOLDER_HIT_NONE = 0,
-    HOLDER_HIT_MEMORY_OOM = 1,     /* the kernel killed a process for memory */
-    HOLDER_HIT_MEMORY_KILLED = 2,  /* the holder killed the cell for memory */
-    HOLDER_HIT_PIDS = 4,           /* a fork was refused */
-    HOLDER_HIT_DISK_FULL = 8,      /* scratch was seen without space or inodes */
-    HOLDER_HIT_DISK_KILLED = 16,   /* the holder killed the cell for disk */
+    HOLDER_HIT_MEMORY_OOM = 1,    /* the kernel killed a process for memory */
+    HOLDER_HIT_MEMORY_KILLED = 2, /* the holder killed the cell for memory */
+    HOLDER_HIT_PIDS = 4,          /* a fork was refused */
+    HOLDER_HIT_DISK_FULL = 8,     /* scratch was seen without space or inodes */
+    HOLDER_HIT_DISK_KILLED = 16,  /* the holder killed the cell for disk */
     HOLDER_HIT_CPU_TIME_KILLED = 32, /* the holder killed the cell for CPU */
     HOLDER_HIT_WALL_KILLED = 64, /* the holder killed the cell for wall time */
 };

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #define RUNTIME_FD 3
-#define RUNTIME_CODE_MAX (16u << 20)   /* one block of code */
+#define RUNTIME_CODE_MAX (16u << 20)    /* one block of code */
 #define RUNTIME_MESSAGE_MAX (16u << 20) /* one message from the driver */
 #define RUNTIME_MIMES_MAX 32u
 

@@ -29,7 +29,7 @@ static inline void buf_auto(struct buf *buf)
 
 /* ERR_LIMIT past the cap, ERR_HOST without memory. */
 int buf_add(struct buf *buf, const void *src, size_t len, struct err *err);
-int buf_str(struct buf *buf, const char *s, struct err *err); /* without NUL */
+int buf_str(struct buf *buf, const char *s, struct err *err);  /* without NUL */
 int buf_strz(struct buf *buf, const char *s, struct err *err); /* with NUL */
 int buf_u32(struct buf *buf, uint32_t v, struct err *err); /* little endian */
 int buf_fmt(struct buf *buf, struct err *err, const char *fmt, ...)

@@ -34,8 +34,7 @@ int err_sys(struct err *err, const char *fmt, ...)
     vsnprintf(err->text, sizeof(err->text), fmt, ap);
     va_end(ap);
     len = strlen(err->text);
-    snprintf(err->text + len, sizeof(err->text) - len, ": %s",
-             strerror(saved));
+    snprintf(err->text + len, sizeof(err->text) - len, ": %s", strerror(saved));
     errno = saved;
     return -1;
 }

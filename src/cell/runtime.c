@@ -8,8 +8,11 @@
 
 #define ERRNO_MAX 4095u
 
-/* The line that starts the driver: no path search, no entry in sys.modules,
- * nothing bound in __main__. runtime/python/README.md explains it. */
+/*
+ * The line that starts the driver: bytecode when it is this interpreter's, else
+ * the source. No import by name, so that nothing is searched for, and nothing
+ * is bound in __main__ or entered in sys.modules. runtime/python/README.md.
+ */
 #define PYTHON_START                                                           \
     "exec(__import__('_frozen_importlib_external').SourceFileLoader("          \
     "'karzer',__import__('sys').argv[1]+'/driver.py').get_code('karzer'),"     \

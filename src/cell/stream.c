@@ -53,8 +53,8 @@ int stream_put(struct stream *s, uint16_t type, uint16_t cmd, const void *data,
 int stream_flush(struct stream *s, struct err *err)
 {
     while (s->out.len > 0) {
-        ssize_t n = send(s->fd, s->out.data, s->out.len,
-                         MSG_NOSIGNAL | MSG_DONTWAIT);
+        ssize_t n =
+            send(s->fd, s->out.data, s->out.len, MSG_NOSIGNAL | MSG_DONTWAIT);
 
         if (n < 0 && errno == EINTR)
             continue;

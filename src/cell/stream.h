@@ -15,12 +15,12 @@
 #include "src/base/err.h"
 
 struct stream {
-    int fd;           /* not owned */
-    struct buf out;   /* frames that wait to be written */
-    char *in;         /* AGENT_DATA_MAX and a frame's head */
-    size_t in_len;    /* bytes in `in` */
-    size_t in_at;     /* the next frame starts here */
-    bool hello;       /* the agent's HELLO has come */
+    int fd;         /* not owned */
+    struct buf out; /* frames that wait to be written */
+    char *in;       /* AGENT_DATA_MAX and a frame's head */
+    size_t in_len;  /* bytes in `in` */
+    size_t in_at;   /* the next frame starts here */
+    bool hello;     /* the agent's HELLO has come */
     bool eof;
 };
 

@@ -116,13 +116,12 @@ int events_refused(struct boundary *b, const struct request *req,
 }
 
 int events_granted(struct boundary *b, const struct request *req,
-                   const struct grant *grant, struct result *r,
-                   struct err *err)
+                   const struct grant *grant, struct result *r, struct err *err)
 {
-    json_t *o = json_pack("{s:s,s:o,s:o,s:o}", "tier", grant->tier->name,
-                          "limits", limits_json(&grant->limits), "mounts",
-                          mounts_json(grant), "env",
-                          strs_json(&grant->env, true));
+    json_t *o =
+        json_pack("{s:s,s:o,s:o,s:o}", "tier", grant->tier->name, "limits",
+                  limits_json(&grant->limits), "mounts", mounts_json(grant),
+                  "env", strs_json(&grant->env, true));
 
     if (o == NULL)
         return err_set(err, ERR_HOST, "out of memory");
@@ -180,11 +179,10 @@ static int limit_hit(struct boundary *b, struct result *r,
         return err_set(err, ERR_INTERNAL, "no limit %s", option);
     limit_format(row, limits_get(&grant->limits, row), value, sizeof(value));
     snprintf(allow, sizeof(allow), "--%s", option);
-    return boundary_write(
-        b, EVENT_LIMIT_HIT, r->id,
-        json_pack("{s:s,s:s,s:s}", "limit", option, "value", value, "allow",
-                  allow),
-        r->boundary, err);
+    return boundary_write(b, EVENT_LIMIT_HIT, r->id,
+                          json_pack("{s:s,s:s,s:s}", "limit", option, "value",
+                                    value, "allow", allow),
+                          r->boundary, err);
 }
 
 static bool cut(const struct output *o)
@@ -213,10 +211,9 @@ int events_finished(struct boundary *b, struct result *r, struct err *err)
 {
     json_t *code = r->exit_code < 0 ? json_null() : json_integer(r->exit_code);
     json_t *sig = r->signal == 0 ? json_null() : json_integer(r->signal);
-    json_t *o = json_pack("{s:s,s:s?,s:o,s:o,s:o}", "status",
-                          status_names[r->status], "detail", r->detail,
-                          "exit_code", code, "signal", sig, "usage",
-                          result_usage(r));
+    json_t *o = json_pack(
+        "{s:s,s:s?,s:o,s:o,s:o}", "status", status_names[r->status], "detail",
+        r->detail, "exit_code", code, "signal", sig, "usage", result_usage(r));
 
     if (o == NULL)
         return err_set(err, ERR_HOST, "out of memory");

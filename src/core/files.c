@@ -25,10 +25,9 @@ static json_t *path_json(const char *path)
 int files_refused(struct crossing *x, const char *host, const char *cell,
                   const char *reason, struct err *err)
 {
-    json_t *fields =
-        json_pack("{s:o,s:o,s:s}", "host",
-                  host == NULL ? json_null() : path_json(host), "path",
-                  path_json(cell), "reason", reason);
+    json_t *fields = json_pack("{s:o,s:o,s:s}", "host",
+                               host == NULL ? json_null() : path_json(host),
+                               "path", path_json(cell), "reason", reason);
 
     return boundary_write(x->boundary, EVENT_FILE_REFUSED, x->run_id, fields,
                           x->events, err);
@@ -50,8 +49,7 @@ int files_crossed(struct crossing *x, enum event_kind kind, const char *host,
         json_decref(fields);
         return err_set(err, ERR_HOST, "out of memory");
     }
-    return boundary_write(x->boundary, kind, x->run_id, fields, x->events,
-                          err);
+    return boundary_write(x->boundary, kind, x->run_id, fields, x->events, err);
 }
 
 int files_count(struct crossing *x, uint64_t bytes, struct err *err)

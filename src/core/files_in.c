@@ -81,8 +81,7 @@ static int file_in(struct walk *w, int fd, const struct stat *st,
     return 0;
 }
 
-static int link_in(struct walk *w, int dirfd, const char *name,
-                   struct err *err)
+static int link_in(struct walk *w, int dirfd, const char *name, struct err *err)
 {
     char target[AGENT_PATH_MAX];
     ssize_t n = readlinkat(dirfd, name, target, sizeof(target) - 1);
@@ -123,8 +122,9 @@ static int entry_in(struct walk *w, int dirfd, const char *name,
         return -1;
     if (w->depth > 0)
         return 0; /* in a tree: recorded, and the rest goes on */
-    return err_set(err, ERR_INVALID, "--in %s: %s; only regular files and "
-                                     "directories go in",
+    return err_set(err, ERR_INVALID,
+                   "--in %s: %s; only regular files and "
+                   "directories go in",
                    w->host, kind_of(st.st_mode));
 }
 

@@ -24,8 +24,8 @@ static int open_beneath(int dirfd, const char *name, int flags)
 {
     const struct open_how how = {
         .flags = (uint64_t)(unsigned)(flags | O_CLOEXEC | O_NOFOLLOW),
-        .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS |
-                   RESOLVE_NO_MAGICLINKS,
+        .resolve =
+            RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS,
     };
 
     return sys_openat2(dirfd, name, &how);
@@ -69,11 +69,9 @@ static int file_out(const struct target *t, const struct fileop_stat *st,
     AUTO(fd) int fd = -1;
     static unsigned serial;
 
-    snprintf(temp, sizeof(temp), ".karzer-%d-%u.part", (int)getpid(),
-             serial++);
+    snprintf(temp, sizeof(temp), ".karzer-%d-%u.part", (int)getpid(), serial++);
     fd = openat(t->dirfd, temp,
-                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-                0666);
+                O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
     if (fd < 0)
         return err_sys(err, "%s", t->host);
     if (fchmod(fd, (st->mode & 0111) ? 0755 : 0644) < 0 ||
@@ -119,8 +117,7 @@ static int children_out(const struct target *t, int dirfd,
                 (int)sizeof(host) ||
             snprintf(cell, sizeof(cell), "%s/%s", t->cell, names->at[i]) >=
                 (int)sizeof(cell))
-            return err_set(err, ERR_LIMIT, "%s: the path is too long",
-                           t->host);
+            return err_set(err, ERR_LIMIT, "%s: the path is too long", t->host);
         if (one_out(&child, depth + 1, err) < 0)
             return -1;
     }
@@ -187,8 +184,7 @@ static int split(const char *path, char *dir, size_t size, const char **name,
     *name = slash == NULL ? copy : slash + 1;
     snprintf(dir, size, "%.*s", slash == NULL ? 1 : (int)(slash - copy) + 1,
              slash == NULL ? "." : copy);
-    return **name == '\0' || strcmp(*name, ".") == 0 ||
-                   strcmp(*name, "..") == 0
+    return **name == '\0' || strcmp(*name, ".") == 0 || strcmp(*name, "..") == 0
                ? -1
                : 0;
 }

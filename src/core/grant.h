@@ -18,17 +18,17 @@
 #define GRANT_MOUNTS_MAX 64u
 
 struct grant_mount {
-    char *source;   /* absolute host path */
-    char *target;   /* absolute path inside */
+    char *source; /* absolute host path */
+    char *target; /* absolute path inside */
     bool rw;
-    bool optional;  /* a source that does not exist is skipped */
-    bool owned;     /* what is made there belongs to the owner of `source` */
+    bool optional; /* a source that does not exist is skipped */
+    bool owned;    /* what is made there belongs to the owner of `source` */
 };
 
 struct grant {
     const char *run_id; /* the request's */
     const struct tier *tier;
-    const struct dirs *dirs;  /* the engine's: where holders and slots are */
+    const struct dirs *dirs; /* the engine's: where holders and slots are */
 
     struct limits limits;
     uint64_t may_lack; /* bit per enum holder_mechanism */
@@ -42,7 +42,7 @@ struct grant {
     char *scratch;    /* host directory for scratch where no mount is possible,
                          or NULL */
     bool runtime;     /* the program is a language driver (abi/runtime.h) */
-    bool lasting; /* several blocks or commands: each has the wall time */
+    bool lasting;     /* several blocks or commands: each has the wall time */
     bool has_stdin;
     bool output_kill;
 };

@@ -33,8 +33,8 @@ static void tail_add(struct output *o, const char *data, size_t len)
             n = len;
         memcpy(o->tail + o->tail_at, data, n);
         o->tail_at = (o->tail_at + n) % o->tail_cap;
-        o->tail_len = o->tail_len + n > o->tail_cap ? o->tail_cap
-                                                    : o->tail_len + n;
+        o->tail_len =
+            o->tail_len + n > o->tail_cap ? o->tail_cap : o->tail_len + n;
         data += n;
         len -= n;
     }

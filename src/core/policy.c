@@ -116,11 +116,11 @@ static int runtime_decide(const struct dirs *dirs, const struct request *req,
 
     if (req->python != NULL && interpreter_find(req->python, &in, err) < 0)
         return -1;
-    if (in.venv[0] != '\0' && mount_add(grant, in.venv, in.venv,
-                                        (struct grant_mount){0}, err) < 0)
+    if (in.venv[0] != '\0' &&
+        mount_add(grant, in.venv, in.venv, (struct grant_mount){0}, err) < 0)
         return -1;
-    if (in.base[0] != '\0' && mount_add(grant, in.base, in.base,
-                                        (struct grant_mount){0}, err) < 0)
+    if (in.base[0] != '\0' &&
+        mount_add(grant, in.base, in.base, (struct grant_mount){0}, err) < 0)
         return -1;
     snprintf(source, sizeof(source), "%s/runtime", dirs->share);
     if (mount_add(grant, source, CELL_RUNTIME, (struct grant_mount){0}, err) <
@@ -161,8 +161,7 @@ int policy_decide(const struct dirs *dirs, const struct request *req,
     grant->cwd = strdup(cwd);
     if (grant->cwd == NULL)
         return err_set(err, ERR_HOST, "out of memory");
-    if (tier_decide(req, grant, err) < 0 ||
-        env_decide(req, grant, err) < 0 ||
+    if (tier_decide(req, grant, err) < 0 || env_decide(req, grant, err) < 0 ||
         workspace_decide(req, grant, err) < 0)
         return -1;
     if (req->lang != NULL && runtime_decide(dirs, req, grant, err) < 0)

@@ -60,9 +60,9 @@ static void take_output(struct pump *p, int which, const char *data, size_t len)
     }
     p->seen[which] += len;
     if (output_over(p, which)) {
-        size_t over = (size_t)(p->seen[which] -
-                               p->grant->limits.output_bytes *
-                                   (p->grant->output_kill ? 1u : 64u));
+        size_t over =
+            (size_t)(p->seen[which] - p->grant->limits.output_bytes *
+                                          (p->grant->output_kill ? 1u : 64u));
 
         p->ev->output = true;
         output_count(o, over);
@@ -96,6 +96,7 @@ static int take_exited(struct pump *p, const struct agent_frame *f,
     p->ev->code = e.code;
     p->ev->signal = (int)e.signal;
     p->exited = true;
+    p->ended_us = clock_us();
     return 0;
 }
 
@@ -195,6 +196,8 @@ static int take_frames(struct pump *p, struct err *err)
         if (p->exited && !p->last)
             return 0;
     }
+    if (p->stream->eof)
+        *err = (struct err){0}; /* an end, whose reason the holder tells */
     return p->stream->eof ? 0 : r;
 }
 
@@ -227,8 +230,8 @@ static bool wants_stdin(const struct pump *p)
 static int feed_stdin(struct pump *p, struct err *err)
 {
     char chunk[STDIN_CHUNK];
-    size_t room = p->credit_stdin < sizeof(chunk) ? p->credit_stdin
-                                                  : sizeof(chunk);
+    size_t room =
+        p->credit_stdin < sizeof(chunk) ? p->credit_stdin : sizeof(chunk);
     ssize_t n = read(p->io->stdin_fd, chunk, room);
 
     if (n < 0 && (errno == EINTR || errno == EAGAIN))
@@ -367,15 +370,16 @@ static int turn(struct pump *p, pump_ready_fn *ready, void *ctx,
 
 int pump_run(struct pump *p, pump_ready_fn *ready, void *ctx, struct err *err)
 {
+    int r = 0;
+
     p->ready_told = p->cell->ready;
-    while (!finished(p)) {
-        if (turn(p, ready, ctx, err) < 0) {
-            if (!p->ev->unavailable)
-                p->ev->internal = true;
-            return -1;
-        }
-    }
-    return 0;
+    while (r == 0 && !finished(p))
+        r = turn(p, ready, ctx, err);
+    if (r < 0 && !p->ev->unavailable)
+        p->ev->internal = true;
+    if (p->ended_us == 0)
+        p->ended_us = clock_us();
+    return r;
 }
 
 /* ---- for file operations ---- */

@@ -40,10 +40,11 @@ struct pump {
     uint32_t credit_stdin, credit_runtime;
     bool stdin_eof, exited, done, ready_told;
     bool exec_failed;
-    uint64_t begun_us;   /* STARTED */
+    uint64_t begun_us;    /* STARTED */
+    uint64_t ended_us;    /* the program's end, or the first sign of it */
     uint64_t deadline_us; /* wall */
-    uint64_t grace_us;   /* after KILL_ALL, until the cell is killed */
-    uint64_t seen[3];    /* bytes of stdout, stderr for the output limit */
+    uint64_t grace_us;    /* after KILL_ALL, until the cell is killed */
+    uint64_t seen[3];     /* bytes of stdout, stderr for the output limit */
 };
 
 /* Called when READY came, once: the record of it. -1 ends the run. */

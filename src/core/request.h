@@ -36,14 +36,14 @@ struct request {
 
     struct limits limits;
     bool output_kill;
-    bool has_stdin;   /* the client will send stdin */
-    struct strs env;  /* K=V */
+    bool has_stdin;                          /* the client will send stdin */
+    struct strs env;                         /* K=V */
     struct file_pair in[REQUEST_FILES_MAX];  /* host path : cell path */
     struct file_pair out[REQUEST_FILES_MAX]; /* cell path : host path */
     size_t in_count, out_count;
     char *workspace; /* absolute host path, or NULL */
     bool workspace_rw;
-    char *python; /* host path of an interpreter or a venv, or NULL */
+    char *python;      /* host path of an interpreter or a venv, or NULL */
     uint64_t may_lack; /* bit per enum holder_mechanism */
 };
 

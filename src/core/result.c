@@ -140,12 +140,11 @@ static json_t *effective_json(const struct result *r)
     for (unsigned i = 0; i < HOLDER_MECHANISM_COUNT; i++) {
         unsigned how = r->effective[i];
 
-        json_object_set_new(all, names[i],
-                            how == HOLDER_HOW_MISSING
-                                ? json_null()
-                                : json_string(how < HOLDER_HOW_COUNT
-                                                  ? hows[how]
-                                                  : "unknown"));
+        json_object_set_new(
+            all, names[i],
+            how == HOLDER_HOW_MISSING
+                ? json_null()
+                : json_string(how < HOLDER_HOW_COUNT ? hows[how] : "unknown"));
     }
     return json_pack("{s:s?,s:o}", "tier", r->tier, "mechanisms", all);
 }
@@ -157,21 +156,21 @@ json_t *result_effective(const struct result *r)
 
 json_t *result_usage(const struct result *r)
 {
-    return json_pack(
-        "{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "wall_ms", figure(r->wall_ms),
-        "cpu_ms", figure(r->cpu_ms), "peak_memory_bytes",
-        figure(r->peak_memory_bytes), "peak_processes",
-        figure(r->peak_processes), "disk_bytes", figure(r->disk_bytes),
-        "net_bytes_in", figure(r->net_bytes_in), "net_bytes_out",
-        figure(r->net_bytes_out));
+    return json_pack("{s:o,s:o,s:o,s:o,s:o,s:o,s:o}", "wall_ms",
+                     figure(r->wall_ms), "cpu_ms", figure(r->cpu_ms),
+                     "peak_memory_bytes", figure(r->peak_memory_bytes),
+                     "peak_processes", figure(r->peak_processes), "disk_bytes",
+                     figure(r->disk_bytes), "net_bytes_in",
+                     figure(r->net_bytes_in), "net_bytes_out",
+                     figure(r->net_bytes_out));
 }
 
 static json_t *timing(const struct result *r)
 {
-    return json_pack("{s:I,s:I,s:I,s:I}", "create_us",
-                     (json_int_t)r->create_us, "start_us",
-                     (json_int_t)r->start_us, "run_us", (json_int_t)r->run_us,
-                     "destroy_us", (json_int_t)r->destroy_us);
+    return json_pack("{s:I,s:I,s:I,s:I}", "create_us", (json_int_t)r->create_us,
+                     "start_us", (json_int_t)r->start_us, "run_us",
+                     (json_int_t)r->run_us, "destroy_us",
+                     (json_int_t)r->destroy_us);
 }
 
 static int head_json(json_t *all, const struct result *r)

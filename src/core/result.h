@@ -33,9 +33,9 @@
 
 enum status { /* in order of precedence; zero is never ok */
 #define S(id, name, exit, what) STATUS_##id,
-    STATUSES(S)
+              STATUSES(S)
 #undef S
-        STATUS_COUNT
+                  STATUS_COUNT
 };
 
 extern const char *const status_names[STATUS_COUNT];
@@ -61,10 +61,10 @@ struct evidence {
     bool exited;      /* code and signal below are known */
     int code;
     int signal;
-    uint32_t hits;       /* enum holder_limit_hit */
-    int uncaught_errno;  /* from the runtime: ENOSPC, ENOMEM, EAGAIN, ... */
-    bool memory_rlimit;  /* the memory mechanism gives ENOMEM */
-    bool pids_rlimit;    /* the pids mechanism gives EAGAIN without a counter */
+    uint32_t hits;      /* enum holder_limit_hit */
+    int uncaught_errno; /* from the runtime: ENOSPC, ENOMEM, EAGAIN, ... */
+    bool memory_rlimit; /* the memory mechanism gives ENOMEM */
+    bool pids_rlimit;   /* the pids mechanism gives EAGAIN without a counter */
 };
 
 enum status result_decide(const struct evidence *ev, const char **detail);
@@ -102,7 +102,8 @@ json_t *result_effective(const struct result *r);
 /* One line of JSON, UTF-8, free() it. NULL: no memory. */
 char *result_json(const struct result *r);
 
-/* The exit status of `karzer run` and `exec` for it; 124 to 128+n as env(1) and timeout(1). */
+/* The exit status of `karzer run` and `exec` for it; 124 to 128+n as env(1) and
+ * timeout(1). */
 int result_exit_status(const struct result *r);
 
 #endif

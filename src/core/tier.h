@@ -39,11 +39,11 @@ struct cell {
     pid_t holder;
     pid_t agent; /* host pid of the agent, for people and for signals */
     uint8_t effective[HOLDER_MECHANISM_COUNT]; /* enum holder_how */
-    struct holder_usage usage; /* the latest known */
+    struct holder_usage usage;                 /* the latest known */
     bool ready;
-    bool ended; /* ENDED came: every process is dead, usage is final */
-    bool asked; /* HOLDER_ASK was sent and not yet answered */
-    bool killed; /* HOLDER_KILL was sent */
+    bool ended;         /* ENDED came: every process is dead, usage is final */
+    bool asked;         /* HOLDER_ASK was sent and not yet answered */
+    bool killed;        /* HOLDER_KILL was sent */
     struct err failure; /* why it could not start, or ended on its own */
     int slot_fd;
 };
@@ -58,7 +58,8 @@ int cell_read_control(struct cell *cell, uint32_t *hits, struct err *err);
 /* Asks the holder for usage and waits for the answer. */
 int cell_ask_usage(struct cell *cell, struct err *err);
 
-/* Asks the holder to kill everything inside; cell_read_control tells the end. */
+/* Asks the holder to kill everything inside; cell_read_control tells the end.
+ */
 void cell_kill(struct cell *cell);
 
 /* Kills everything inside and waits for it: usage is final afterwards. May be

@@ -27,7 +27,9 @@
 #include "src/base/sys.h"
 
 #define ROOT_SLOT_DIR "/run/karzer"
-#define READY_MS 60000 /* an emulated machine is slow; a stuck holder is not */
+#define READY_MS                                                               \
+    60000 /* an emulated machine is slow; a stuck holder is not                \
+           */
 #define END_MS 20000
 
 int holder_slot_dir(const struct dirs *dirs, const char **dir, struct err *err)
@@ -142,8 +144,7 @@ static int handoff_fill(struct buf *b, struct holder_handoff *h,
 static int handoff_seal(const struct buf *b, int *out, struct err *err)
 {
     AUTO(fd)
-    int fd =
-        memfd_create("karzer-handoff", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    int fd = memfd_create("karzer-handoff", MFD_CLOEXEC | MFD_ALLOW_SEALING);
 
     if (fd < 0)
         return err_sys(err, "memfd_create");
@@ -219,10 +220,9 @@ static int launch(struct cell *cell, const struct dirs *dirs, int handoff,
     cell->control_fd = control[0];
     cell->stream_fd = stream[0];
     snprintf(jail, sizeof(jail), "%s/karzer-jail", dirs->libexec);
-    r = spawn_program(jail,
-                      (const int[]){control[1], stream[1], handoff,
-                                    cell->slot_fd},
-                      4, &cell->holder, &cell->pidfd, err);
+    r = spawn_program(
+        jail, (const int[]){control[1], stream[1], handoff, cell->slot_fd}, 4,
+        &cell->holder, &cell->pidfd, err);
     fd_drop(&control[1]);
     fd_drop(&stream[1]);
     if (r == 0 && fd_set_nonblock(cell->stream_fd, 1) < 0)
@@ -280,10 +280,9 @@ static int control_next(struct cell *cell, struct holder_message *m,
     if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
         return 0;
     if (n != (ssize_t)sizeof(*m))
-        return err_set(err, ERR_INTERNAL,
-                       n <= 0 ? "the holder has gone"
-                              : "the holder sent %zd bytes",
-                       n);
+        return err_set(
+            err, ERR_INTERNAL,
+            n <= 0 ? "the holder has gone" : "the holder sent %zd bytes", n);
     m->text[sizeof(m->text) - 1] = '\0';
     return 1;
 }

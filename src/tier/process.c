@@ -8,14 +8,17 @@
 #include "src/base/auto.h"
 #include "src/tier/holder.h"
 
-#define SEEN(path) {.source = path, .target = path, .optional = true}
+#define SEEN(path)                                                             \
+    {                                                                          \
+        .source = path, .target = path, .optional = true                       \
+    }
 
 /* What an ordinary program needs of the host. Not /home, /root, /var, /run,
  * /srv, /mnt, /media: those hold people's data. */
 static const struct grant_mount visible[] = {
-    SEEN("/usr"),  SEEN("/bin"),    SEEN("/sbin"),   SEEN("/lib"),
+    SEEN("/usr"),   SEEN("/bin"),   SEEN("/sbin"),   SEEN("/lib"),
     SEEN("/lib32"), SEEN("/lib64"), SEEN("/libx32"), SEEN("/etc"),
-    SEEN("/opt"),  SEEN("/nix"),
+    SEEN("/opt"),   SEEN("/nix"),
 };
 
 /* The holder finds out what this host has and says what is missing. */
@@ -27,8 +30,8 @@ static int probe(struct err *err)
 
 static int start(const struct grant *grant, struct cell **out, struct err *err)
 {
-    return holder_start(grant, HOLDER_TIER_PROCESS, visible,
-                        ARRAY_LEN(visible), out, err);
+    return holder_start(grant, HOLDER_TIER_PROCESS, visible, ARRAY_LEN(visible),
+                        out, err);
 }
 
 const struct tier tier_process = {

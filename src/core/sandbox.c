@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* sandbox - see sandbox.h. The steps, each once; run.c has their order. */
+#include "src/core/sandbox.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "src/base/auto.h"
+#include "src/base/fd.h"
+#include "src/core/events.h"
+#include "src/core/policy.h"
+
+/* ---- begin ---- */
+
+int sandbox_started(void *ctx, struct err *err)
+{
+    struct sandbox *sb = ((struct displayed *)ctx)->sandbox;
+    struct result *r = ((struct displayed *)ctx)->result;
+
+    r->started = true;
+    r->tier = sb->grant.tier->name;
+    memcpy(r->effective, sb->cell->effective, sizeof(r->effective));
+    sb->told = true;
+    return events_started(sb->engine->boundary, r, err);
+}
+
+static enum status status_of(const struct err *err)
+{
+    switch (err->code) {
+    case ERR_INVALID:
+    case ERR_DENIED:
+    case ERR_LIMIT:
+        return STATUS_DENIED;
+    case ERR_HOST:
+        return STATUS_UNAVAILABLE;
+    case ERR_NONE:
+    case ERR_INTERNAL:
+        break;
+    }
+    return STATUS_INTERNAL;
+}
+
+int sandbox_refuse(struct engine *e, const struct request *req,
+                   struct result *result, const struct err *why,
+                   struct err *err)
+{
+    result->status = status_of(why);
+    snprintf(result->message, sizeof(result->message), "%s", why->text);
+    return events_refused(e->boundary, req, result, err);
+}
+
+static int cell_open(struct sandbox *sb, struct err *err)
+{
+    const struct tier *tier = sb->grant.tier;
+
+    if (tier->start(&sb->grant, &sb->cell, err) < 0)
+        return err_wrap(err, "start the %s tier", tier->name);
+    if (stream_init(&sb->stream, sb->cell->stream_fd, err) < 0)
+        return -1;
+    sb->stream_open = true;
+    return 0;
+}
+
+void sandbox_drop(struct sandbox *sb)
+{
+    cell_free(sb->cell);
+    if (sb->stream_open)
+        stream_fini(&sb->stream);
+    grant_fini(&sb->grant);
+    free(sb->lang);
+    free(sb);
+}
+
+int sandbox_begin(struct engine *e, const struct request *req, bool last,
+                  struct sandbox **out, struct result *result, struct err *err)
+{
+    struct sandbox *sb = calloc(1, sizeof(*sb));
+    struct err why = {0};
+
+    *out = NULL;
+    if (sb == NULL)
+        return err_set(err, ERR_HOST, "out of memory");
+    sb->engine = e;
+    sb->last = last && req->out_count == 0;
+    sb->created_us = clock_us();
+    memcpy(sb->id, req->id, sizeof(sb->id));
+    if (request_check(req, &why) < 0 ||
+        policy_decide(&e->dirs, req, &sb->grant, &why) < 0) {
+        sandbox_drop(sb);
+        return sandbox_refuse(e, req, result, &why, err);
+    }
+    sb->grant.run_id = sb->id;
+    sb->grant.lasting = !last;
+    if (events_granted(e->boundary, req, &sb->grant, result, err) < 0) {
+        sandbox_drop(sb); /* no record, no run */
+        return -1;
+    }
+    result->tier = sb->grant.tier->name;
+    if (cell_open(sb, &why) < 0) {
+        sandbox_drop(sb);
+        return sandbox_refuse(e, req, result, &why, err);
+    }
+    sb->lang = req->lang == NULL ? NULL : strdup(req->lang);
+    *out = sb;
+    return 0;
+}
+
+/* ---- the program ---- */
+
+static uint32_t exec_flags(const struct sandbox *sb, bool runtime, bool input)
+{
+    uint32_t flags = 0;
+
+    if (sb->last)
+        flags |= AGENT_EXEC_LAST;
+    if (runtime)
+        flags |= AGENT_EXEC_RUNTIME;
+    if (!input)
+        flags |= AGENT_EXEC_NO_STDIN;
+    return flags;
+}
+
+int sandbox_exec(struct sandbox *sb, uint16_t cmd, const struct strs *argv,
+                 bool runtime, bool input, struct err *err)
+{
+    const struct agent_exec head = {.flags = exec_flags(sb, runtime, input),
+                                    .argc = (uint32_t)argv->len,
+                                    .envc = (uint32_t)sb->grant.env.len};
+    AUTO(buf) struct buf b;
+
+    buf_init(&b, AGENT_EXEC_MAX);
+    if (buf_add(&b, &head, sizeof(head), err) < 0 ||
+        buf_strz(&b, sb->grant.cwd, err) < 0)
+        return -1;
+    for (size_t i = 0; i < argv->len; i++)
+        if (buf_strz(&b, argv->at[i], err) < 0)
+            return -1;
+    for (size_t i = 0; i < sb->grant.env.len; i++)
+        if (buf_strz(&b, sb->grant.env.at[i], err) < 0)
+            return -1;
+    return stream_put(&sb->stream, AGENT_EXEC, cmd, b.data, b.len, err);
+}
+
+void sandbox_usage(struct result *r, const struct cell *cell,
+                   const struct holder_usage *before)
+{
+    const struct holder_usage *u = &cell->usage;
+    uint64_t base = before == NULL ? 0 : before->cpu_us;
+
+    r->cpu_ms = u->cpu_us == HOLDER_UNKNOWN || base > u->cpu_us
+                    ? RESULT_UNKNOWN
+                    : (u->cpu_us - base + 500) / 1000;
+    r->peak_memory_bytes = u->peak_memory_bytes;
+    r->peak_processes = u->peak_processes;
+    r->disk_bytes = u->disk_bytes;
+}
+
+static void evidence_mechanisms(struct evidence *ev, const struct cell *cell)
+{
+    ev->memory_rlimit = cell->effective[HOLDER_MEMORY] == HOLDER_HOW_SAMPLED ||
+                        cell->effective[HOLDER_MEMORY] == HOLDER_HOW_RLIMIT;
+    ev->pids_rlimit = cell->effective[HOLDER_PIDS] == HOLDER_HOW_RLIMIT;
+}
+
+int sandbox_conclude(struct sandbox *sb, struct result *r, struct evidence *ev,
+                     const struct holder_usage *before, const struct err *why,
+                     struct err *err)
+{
+    evidence_mechanisms(ev, sb->cell);
+    sandbox_usage(r, sb->cell, before);
+    r->status = result_decide(ev, &r->detail);
+    r->exit_code = ev->exited && ev->signal == 0 ? ev->code : -1;
+    r->signal = ev->exited ? ev->signal : 0;
+    if (why->code != ERR_NONE && r->message[0] == '\0')
+        snprintf(r->message, sizeof(r->message), "%s", why->text);
+    if (events_limits(sb->engine->boundary, r, &sb->grant, ev, err) < 0)
+        return -1;
+    return events_finished(sb->engine->boundary, r, err);
+}
+
+int sandbox_pump(struct sandbox *sb, struct pump *p, struct displayed *d,
+                 struct err *why)
+{
+    int r;
+
+    p->cell = sb->cell;
+    p->stream = &sb->stream;
+    p->grant = &sb->grant;
+    p->credit_stdin = p->credit_runtime = AGENT_CREDIT_START;
+    d->pump = p;
+    r = pump_run(p, sandbox_started, d, why);
+    if (p->begun_us != 0) {
+        p->result->run_us = p->ended_us - p->begun_us;
+        p->result->wall_ms = p->result->run_us / 1000;
+        p->result->start_us = p->begun_us - sb->start_us;
+    }
+    return r;
+}
+
+/* ---- files ---- */
+
+struct crossing sandbox_crossing(struct sandbox *sb, struct result *result)
+{
+    return (struct crossing){
+        .op = {.stream = &sb->stream, .cell = sb->cell},
+        .boundary = sb->engine->boundary,
+        .run_id = sb->id,
+        .events = result == NULL ? NULL : result->boundary,
+        .files = result == NULL ? NULL : result->files,
+        .max_bytes = sb->grant.limits.disk_bytes,
+    };
+}
+
+int sandbox_path(const struct sandbox *sb, const char *path, char *out,
+                 struct err *err)
+{
+    const char *home = CELL_HOME;
+    int n;
+
+    for (size_t i = 0; i < sb->grant.env.len; i++)
+        if (strncmp(sb->grant.env.at[i], "HOME=/", 6) == 0)
+            home = sb->grant.env.at[i] + 5;
+    n = path[0] == '/' ? snprintf(out, AGENT_PATH_MAX, "%s", path)
+                       : snprintf(out, AGENT_PATH_MAX, "%s/%s", home, path);
+    return n < (int)AGENT_PATH_MAX
+               ? 0
+               : err_set(err, ERR_INVALID, "the path is too long");
+}
