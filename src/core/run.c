@@ -12,11 +12,21 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "src/base/auto.h"
 #include "src/base/fd.h"
 #include "src/core/tier.h"
+
+/* JSON's hash tables are seeded without opening a device. */
+static void hash_seed(void)
+{
+    size_t seed = 0;
+
+    if (getrandom(&seed, sizeof(seed), GRND_NONBLOCK) == sizeof(seed))
+        json_object_seed(seed | 1);
+}
 
 int engine_open(struct engine **out, const struct dirs *dirs, struct err *err)
 {
@@ -25,11 +35,11 @@ int engine_open(struct engine **out, const struct dirs *dirs, struct err *err)
     if (e == NULL)
         return err_set(err, ERR_HOST, "out of memory");
     e->dirs = *dirs;
+    hash_seed();
     if (boundary_open(&e->boundary, dirs->state, err) < 0) {
         free(e);
         return err_wrap(err, "open the boundary record");
     }
-    tiers_sweep(&e->dirs);
     *out = e;
     return 0;
 }

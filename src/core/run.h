@@ -18,7 +18,7 @@
 struct engine;  /* where things are, the open record */
 struct sandbox; /* a live cell and its grant */
 
-/* Opens the record and removes what dead runs left. `dirs` is copied. */
+/* Opens the record. `dirs` is copied. */
 int engine_open(struct engine **out, const struct dirs *dirs, struct err *err);
 void engine_close(struct engine *e); /* NULL is fine */
 
