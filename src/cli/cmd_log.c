@@ -213,8 +213,8 @@ static int verify(const char *state, const struct log_args *a, struct err *err)
         printf("whole: %llu records%s\n", (unsigned long long)lines,
                anchor == NULL ? "" : ", and the anchor holds");
     if (!a->json && ends > 0)
-        printf("%llu times part of a line was found at the end: see "
-               "`karzer log --kind record.torn`\n",
+        printf("torn ends that were kept: %llu (karzer log --kind "
+               "record.torn)\n",
                (unsigned long long)ends);
     return 0;
 }

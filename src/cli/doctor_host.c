@@ -53,7 +53,8 @@ static void look_layout(const struct doctor *d, struct finding *f)
                       "/sys/fs/cgroup");
 }
 
-static void look_part(struct finding *f, enum cgroup_part part)
+static void look_part(const struct doctor *d, struct finding *f,
+                      enum cgroup_part part)
 {
     struct cgroup_host host;
     struct err err = {0};
@@ -73,38 +74,37 @@ static void look_part(struct finding *f, enum cgroup_part part)
     cgroup_close(&host);
     if (tree >= 0)
         return;
-    if (geteuid() != 0)
+    if (geteuid() == 0)
+        finding_fix(f, "a writable /sys/fs/cgroup with this controller (in a "
+                       "container: give it its own cgroup namespace, rw)");
+    else if (strcmp(layout() != NULL ? layout() : "", "v2") == 0)
         finding_fix(f, "start karzer in a delegated scope: systemd-run --user "
                        "--scope -p Delegate=yes karzer ..., or as root; "
                        "without it limits are rlimits and sampled sums");
     else
-        finding_fix(f, "a writable /sys/fs/cgroup with this controller (in a "
-                       "container: give it its own cgroup namespace, rw)");
+        finding_fix_boot(f, d, "systemd.unified_cgroup_hierarchy=1");
 }
 
 static void look_memory(const struct doctor *d, struct finding *f)
 {
-    look_part(f, CGROUP_MEMORY);
+    look_part(d, f, CGROUP_MEMORY);
     if (f->state == FINDING_MISSING && geteuid() == 0 && layout() != NULL)
         finding_fix_boot(f, d, "cgroup_enable=memory");
 }
 
 static void look_pids(const struct doctor *d, struct finding *f)
 {
-    (void)d;
-    look_part(f, CGROUP_PIDS);
+    look_part(d, f, CGROUP_PIDS);
 }
 
 static void look_cpu(const struct doctor *d, struct finding *f)
 {
-    (void)d;
-    look_part(f, CGROUP_CPU);
+    look_part(d, f, CGROUP_CPU);
 }
 
 static void look_cpuacct(const struct doctor *d, struct finding *f)
 {
-    (void)d;
-    look_part(f, CGROUP_CPUACCT);
+    look_part(d, f, CGROUP_CPUACCT);
 }
 
 static void look_swap(const struct doctor *d, struct finding *f)
