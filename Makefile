@@ -39,7 +39,9 @@ SHARE := $(BUILD)/share/karzer
 PROGRAMS := $(BIN) $(LIBEXEC)/karzer-jail $(LIBEXEC)/karzer-agent
 RUNTIME := $(SHARE)/runtime/python/.built
 
-all: $(PROGRAMS) $(RUNTIME) $(BUILD)/lib/libkarzer.a
+EXAMPLES := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
+
+all: $(PROGRAMS) $(RUNTIME) $(BUILD)/lib/libkarzer.a $(EXAMPLES)
 
 $(BUILD)/obj/%.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -69,9 +71,28 @@ $(LIBEXEC)/karzer-agent: $(call objs,agent)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(OPT) $^ $(LDFLAGS_ALL) -o $@
-$(BUILD)/lib/libkarzer.a: $(call objs,src/client src/base)
+
+# libkarzer is one object that shows only karzer_*: what it shares with the
+# other programs cannot clash with a name of its user.
+LIB_OBJS := $(patsubst %.c,$(BUILD)/pic/%.o,$(call srcs,src/client) \
+            src/base/buf.c src/base/err.c)
+$(BUILD)/gen/prefix.h: FORCE
 	@mkdir -p $(@D)
-	$(Q)rm -f $@ && ar rcs $@ $^
+	@echo '#define KARZER_PREFIX "$(PREFIX)"' >$@.new
+	@if cmp -s $@.new $@; then rm $@.new; else mv $@.new $@; fi
+$(BUILD)/pic/%.o: %.c $(BUILD)/gen/prefix.h Makefile
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(CC) $(CFLAGS_ALL) -fPIC -include $(BUILD)/gen/prefix.h -c $< -o $@
+$(BUILD)/lib/libkarzer.a: $(LIB_OBJS)
+	@mkdir -p $(@D)
+	$(Q)$(LD) -r -o $(BUILD)/pic/karzer.o $^
+	$(Q)objcopy -w --keep-global-symbol='karzer_*' $(BUILD)/pic/karzer.o
+	$(Q)rm -f $@ && ar rcs $@ $(BUILD)/pic/karzer.o
+$(EXAMPLES): $(BUILD)/%: %.c include/karzer/karzer.h $(BUILD)/lib/libkarzer.a
+	@mkdir -p $(@D)
+	$(Q)$(CC) -std=c99 $(WARN) $(OPT) $(CFLAGS) -Iinclude $< \
+	    -L$(BUILD)/lib -lkarzer -o $@
 
 # Bytecode for the interpreters of this host; others compile the source when
 # they start.
@@ -93,6 +114,9 @@ install: all
 	    $(DESTDIR)$(PREFIX)/share/karzer/
 	install -m 644 include/karzer/karzer.h $(DESTDIR)$(PREFIX)/include/karzer/
 	install -m 644 $(BUILD)/lib/libkarzer.a $(DESTDIR)$(PREFIX)/lib/
+	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig
+	sed 's|@PREFIX@|$(PREFIX)|;s|@VERSION@|$(VERSION)|' src/client/karzer.pc.in \
+	    >$(DESTDIR)$(PREFIX)/lib/pkgconfig/karzer.pc
 
 # `make run` and `make check` may install packages; nothing else does. They
 # build by a second make, since what compiles is only there after the set-up.
@@ -176,6 +200,7 @@ check-kernels: all build-helpers
 clean:
 	rm -rf $(BUILD)
 
--include $(shell find $(BUILD)/obj -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD)/obj $(BUILD)/pic -name '*.d' 2>/dev/null)
+FORCE:
 .PHONY: all install clean run check bench fuzz check-kernels build-units \
     build-fuzzers build-helpers unit unit-san fuzzers coverage soak
