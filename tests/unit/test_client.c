@@ -250,7 +250,8 @@ static void options_are_said_before_the_first_use(void **state)
     assert_string_equal(
         strstr(karzer_result_stdout(r, NULL), "\"workspace\""),
         "\"workspace\":\"/tmp\",\"workspace_rw\":true,\"lang\":\"python\","
-        "\"python\":\"/tmp/v/bin/python\",\"limits\":{\"mem_bytes\":1,\"pids\":64},"
+        "\"python\":\"/tmp/v/bin/"
+        "python\",\"limits\":{\"mem_bytes\":1,\"pids\":64},"
         "\"env\":[\"A=\\\"1\\\"\\n\",\"B=2\"],\"may_lack\":[\"swap\"]}");
     karzer_result_free(r);
     assert_int_equal(karzer_sandbox_option(sb, "env", "D=1", NULL), -1);
