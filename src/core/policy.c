@@ -50,6 +50,8 @@ static int env_decide(const struct request *req, struct grant *grant,
 
         for (size_t k = 0; k < req->env.len; k++)
             given = given || same_name(base_env[i], req->env.at[k]);
+        if (i == 0 && req->python != NULL && req->lang == NULL)
+            continue; /* python_decide adds it */
         if (!given && strs_add(&grant->env, base_env[i], err) < 0)
             return -1;
     }
@@ -127,7 +129,7 @@ static int runtime_decide(const struct dirs *dirs, const struct request *req,
         0)
         return -1;
     grant->runtime = true;
-    return runtime_python_argv(&grant->argv, in.exe, CELL_RUNTIME, err);
+    return runtime_python_argv(&grant->argv, exe, CELL_RUNTIME, err);
 }
 
 static int tier_decide(const struct request *req, struct grant *grant,
@@ -151,6 +153,7 @@ int policy_decide(const struct dirs *dirs, const struct request *req,
                   struct grant *grant, struct err *err)
 {
     const char *cwd = req->workspace == NULL ? CELL_HOME : req->workspace;
+    struct interpreter in = {.exe = "python3"};
 
     grant->run_id = req->id;
     grant->dirs = dirs;
@@ -162,9 +165,10 @@ int policy_decide(const struct dirs *dirs, const struct request *req,
     if (grant->cwd == NULL)
         return err_set(err, ERR_HOST, "out of memory");
     if (tier_decide(req, grant, err) < 0 || env_decide(req, grant, err) < 0 ||
-        workspace_decide(req, grant, err) < 0)
+        workspace_decide(req, grant, err) < 0 ||
+        python_decide(req, grant, &in, err) < 0)
         return -1;
-    if (req->lang != NULL && runtime_decide(dirs, req, grant, err) < 0)
+    if (req->lang != NULL && runtime_decide(dirs, in.exe, grant, err) < 0)
         return -1;
     for (size_t i = 0; i < req->argv.len; i++)
         if (strs_add(&grant->argv, req->argv.at[i], err) < 0)

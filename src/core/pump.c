@@ -111,6 +111,9 @@ static int take_exec_failed(struct pump *p, const struct agent_frame *f,
     memcpy(at, payload, sizeof(at));
     no = at[0] < 4096 ? (int)at[0] : EINVAL;
     p->exec_failed = p->exited = true;
+    p->ended_us = clock_us();
+    if (p->last)
+        cell_kill(p->cell); /* no program will end it */
     p->ev->exited = true;
     p->ev->code = at[1] == AGENT_STAGE_LOOKUP ||
                           (at[1] == AGENT_STAGE_EXEC && no == ENOENT)

@@ -178,9 +178,6 @@ int request_check(const struct request *req, struct err *err)
     if (req->lang != NULL && strcmp(req->lang, "python") != 0)
         return err_set(err, ERR_INVALID,
                        "--lang: \"%s\" is not known; known: python", req->lang);
-    if (req->python != NULL && req->lang == NULL)
-        return err_set(err, ERR_INVALID,
-                       "--python goes with `run`, not with `exec`");
     if (req->workspace != NULL && req->workspace[0] != '/')
         return err_set(err, ERR_INVALID, "--workspace: not an absolute path");
     if (env_check(&req->env, err) < 0 || sizes_check(req, err) < 0 ||
