@@ -109,21 +109,38 @@ static int workspace_decide(const struct request *req, struct grant *grant,
                      err);
 }
 
+/* Makes the trees of --python visible; for a command its bin leads the PATH. */
+static int python_decide(const struct request *req, struct grant *grant,
+                         struct interpreter *in, struct err *err)
+{
+    const struct grant_mount how = {0};
+
+    if (req->python == NULL)
+        return 0;
+    if (interpreter_find(req->python, in, err) < 0)
+        return -1;
+    if (in->venv[0] != '\0' &&
+        mount_add(grant, in->venv, in->venv, how, err) < 0)
+        return -1;
+    if (in->base[0] != '\0' &&
+        mount_add(grant, in->base, in->base, how, err) < 0)
+        return -1;
+    for (size_t i = 0; i < req->env.len; i++)
+        if (same_name("PATH=", req->env.at[i]))
+            return 0;
+    if (req->lang != NULL)
+        return 0;
+    return strs_addf(&grant->env, err, "PATH=%.*s:%s",
+                     (int)(strrchr(in->exe, '/') - in->exe), in->exe,
+                     base_env[0] + strlen("PATH="));
+}
+
 /* The program that stands for a block of code: the driver. */
-static int runtime_decide(const struct dirs *dirs, const struct request *req,
+static int runtime_decide(const struct dirs *dirs, const char *exe,
                           struct grant *grant, struct err *err)
 {
-    struct interpreter in = {.exe = "python3"};
     char source[DIRS_PATH_MAX + 16];
 
-    if (req->python != NULL && interpreter_find(req->python, &in, err) < 0)
-        return -1;
-    if (in.venv[0] != '\0' &&
-        mount_add(grant, in.venv, in.venv, (struct grant_mount){0}, err) < 0)
-        return -1;
-    if (in.base[0] != '\0' &&
-        mount_add(grant, in.base, in.base, (struct grant_mount){0}, err) < 0)
-        return -1;
     snprintf(source, sizeof(source), "%s/runtime", dirs->share);
     if (mount_add(grant, source, CELL_RUNTIME, (struct grant_mount){0}, err) <
         0)
