@@ -40,7 +40,7 @@ static const struct dir dirs[] = {
 };
 
 static const struct dir container_dirs[] = {
-    {"usr", 0755}, {"root", 0700}, {"run", 0755}, {"srv", 0755}, {"opt", 0755},
+    {"usr", 0755}, {"root", 0755}, {"run", 0755}, {"srv", 0755}, {"opt", 0755},
 };
 
 /* Where scratch is seen; the last covers the place of the whole. The working
