@@ -27,9 +27,8 @@
 #include "src/base/sys.h"
 
 #define ROOT_SLOT_DIR "/run/karzer"
-#define READY_MS                                                               \
-    60000 /* an emulated machine is slow; a stuck holder is not                \
-           */
+/* An emulated machine is slow; a stuck holder is not. */
+#define READY_MS 60000
 #define END_MS 20000
 
 int holder_slot_dir(const struct dirs *dirs, const char **dir, struct err *err)
