@@ -33,6 +33,8 @@ struct proc_sum; /* usage_proc.c */
 struct limiter {
     struct holder_limits limits;
     unsigned slot;
+    unsigned
+        beside; /* processes that RLIMIT_NPROC counts besides the program */
     uint8_t how[HOLDER_MECHANISM_COUNT];
 
     struct cgroup_host host;

@@ -26,7 +26,9 @@
 #include "src/base/fd.h"
 
 #define CPU_PERIOD_US 100000u /* the kernel's default for new groups */
-#define CHARGE_PAGES 64u      /* a processor's stock of charges (memcg) */
+/* Both for a core file and for a pipe in core_pattern, which ignores 0. */
+#define CORE_NONE 1u
+#define CHARGE_PAGES 64u /* a processor's stock of charges (memcg) */
 
 /* The group of this part: its directory and version; -1: none. */
 static int part_dir(const struct limiter *l, enum cgroup_part part,
@@ -192,6 +194,9 @@ static struct limiter *limiter_zero(const struct holder_handoff *h)
         return NULL;
     l->limits = h->limits;
     l->slot = h->slot;
+    /* The agent; and where the cell has the caller's id, the holder, which is
+     * in the same user namespace. */
+    l->beside = h->uid == 0 ? 2 : 1;
     l->scratch_fd = l->tree_fd = -1;
     for (int i = 0; i < CGROUP_PART_COUNT; i++)
         l->tasks_fd[i] = l->group.dir[i] = -1;
@@ -335,10 +340,11 @@ static int set_affinity(const struct limiter *l, struct err *err)
 int limiter_rlimits(const struct limiter *l, struct err *err)
 {
     if (set_rlimit(RLIMIT_NOFILE, l->limits.nofile, "RLIMIT_NOFILE", err) < 0 ||
-        set_rlimit(RLIMIT_CORE, 0, "RLIMIT_CORE", err) < 0)
+        set_rlimit(RLIMIT_CORE, CORE_NONE, "RLIMIT_CORE", err) < 0)
         return -1;
     if (l->how[HOLDER_PIDS] == HOLDER_HOW_RLIMIT &&
-        set_rlimit(RLIMIT_NPROC, l->limits.pids + 1, "RLIMIT_NPROC", err) < 0)
+        set_rlimit(RLIMIT_NPROC, l->limits.pids + l->beside, "RLIMIT_NPROC",
+                   err) < 0)
         return -1;
     if (l->how[HOLDER_MEMORY] == HOLDER_HOW_SAMPLED &&
         set_rlimit(RLIMIT_DATA, l->limits.mem_bytes, "RLIMIT_DATA", err) < 0)
@@ -352,6 +358,18 @@ int limiter_rlimits(const struct limiter *l, struct err *err)
      * second more, so that the holder says why. */
     return set_rlimit(RLIMIT_CPU, l->limits.cpu_time_ms / 1000 + 2,
                       "RLIMIT_CPU", err);
+}
+
+int limiter_holds(const struct limiter *l, pid_t pid)
+{
+    return cgroup_holds(&l->host, &l->group, pid);
+}
+
+int limiter_members(const struct limiter *l)
+{
+    if (l->host.count == 0)
+        return -1;
+    return openat(l->group.dir[0], "cgroup.procs", O_RDONLY | O_CLOEXEC);
 }
 
 void limiter_kill(struct limiter *l)

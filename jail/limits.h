@@ -55,9 +55,15 @@ int limiter_interval_ms(const struct limiter *l);
  * means: kill the cell now. */
 int limiter_sample(struct limiter *l, struct holder_usage *u);
 
-/* What wait4() said of the cell's init (all it reaped included), before the
- * last sample: the figures where there is no cgroup. */
+/* What wait4() said of the cell's init (all it reaped included), always before
+ * the last sample: from here on no sample says that the cell must be killed. */
 void limiter_reaped(struct limiter *l, const struct rusage *ru);
+
+/* Is this process, as we see it, in the cell's groups? 1, 0; -1: not known. */
+int limiter_holds(const struct limiter *l, pid_t pid);
+
+/* cgroup.procs of the cell, to be read from the start; -1: there is none. */
+int limiter_members(const struct limiter *l);
 
 /* Without a pid namespace: kills all in the groups until they are empty. */
 void limiter_kill(struct limiter *l);

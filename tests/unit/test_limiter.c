@@ -108,8 +108,6 @@ static void hold(const struct cell *c, struct limiter *l, int scratch,
     struct rusage ru;
     pid_t pid;
 
-    if (c->ordinary)
-        args.flags |= CLONE_NEWUSER;
     if (cgroup >= 0) {
         args.flags |= CLONE_INTO_CGROUP;
         args.cgroup = (unsigned)cgroup;
@@ -152,7 +150,9 @@ static void run_holder(const struct cell *c, struct outcome *out)
         snprintf(out->text, sizeof(out->text), "%.255s", err.text);
         return;
     }
-    hold(c, l, scratch, out);
+    /* As the holder of an ordinary user does. */
+    if (!c->ordinary || unshare(CLONE_NEWUSER) == 0)
+        hold(c, l, scratch, out);
     limiter_free(l);
 }
 
