@@ -10,6 +10,16 @@ int sys_pidfd_send_signal(int pidfd, int sig)
     return (int)syscall(SYS_pidfd_send_signal, pidfd, sig, NULL, 0);
 }
 
+int sys_pidfd_send_info(int pidfd, int sig, siginfo_t *info)
+{
+    return (int)syscall(SYS_pidfd_send_signal, pidfd, sig, info, 0);
+}
+
+int sys_rt_tgsigqueueinfo(pid_t process, pid_t thread, int sig, siginfo_t *info)
+{
+    return (int)syscall(SYS_rt_tgsigqueueinfo, process, thread, sig, info);
+}
+
 int sys_pidfd_open(pid_t pid, unsigned flags)
 {
     return (int)syscall(SYS_pidfd_open, pid, flags);

@@ -10,6 +10,7 @@
 
 #include <linux/openat2.h>
 #include <linux/sched.h>
+#include <signal.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
@@ -18,6 +19,9 @@ struct mount_attr;
 struct landlock_ruleset_attr;
 
 int sys_pidfd_send_signal(int pidfd, int sig);
+int sys_pidfd_send_info(int pidfd, int sig, siginfo_t *info);
+int sys_rt_tgsigqueueinfo(pid_t process, pid_t thread, int sig,
+                          siginfo_t *info);
 int sys_pidfd_open(pid_t pid, unsigned flags);
 int sys_pidfd_getfd(int pidfd, int fd);
 int sys_openat2(int dirfd, const char *path, const struct open_how *how);

@@ -1,0 +1,396 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * supervise - see supervise.h. A row per system call. A process is named by a
+ * pidfd from the first look on: membership is asked with the pidfd in hand, so
+ * a number that was used again is never signalled.
+ */
+#include "jail/supervise.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/seccomp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "src/base/auto.h"
+#include "src/base/fd.h"
+#include "src/base/sys.h"
+
+#define AT_ONCE 64 /* answers before the loop looks elsewhere */
+
+struct supervise {
+    int listener;
+    const struct limiter *limiter;
+    pid_t agent;
+    struct seccomp_notif *ask; /* of the kernel's size */
+    size_t ask_size;
+};
+
+/* One call of the cell. */
+struct call {
+    const struct supervise *s;
+    pid_t thread; /* who asks */
+    const uint64_t *arg;
+    uint64_t id;
+};
+
+static int int_arg(const struct call *c, int i)
+{
+    return (int)(uint32_t)c->arg[i];
+}
+
+/* A member's pidfd, or -1 with ESRCH, or EPERM for a stranger. */
+static int member(const struct call *c, pid_t pid)
+{
+    AUTO(fd) int fd = -1;
+
+    if (pid <= 0) {
+        errno = ESRCH;
+        return -1;
+    }
+    fd = sys_pidfd_open(pid, 0);
+    if (fd < 0) {
+        /* A thread's number, or nobody's. */
+        errno = ESRCH;
+        return -1;
+    }
+    if (pid == c->s->agent || limiter_holds(c->s->limiter, pid) != 1) {
+        errno = EPERM;
+        return -1;
+    }
+    return fd_take(&fd);
+}
+
+/* A number after "\nKey:" of /proc/PID/FILE, or -1. */
+static long proc_field(pid_t pid, const char *file, const char *key)
+{
+    char path[64], text[4096];
+    const char *at;
+
+    snprintf(path, sizeof(path), "/proc/%d/%s", (int)pid, file);
+    if (fd_read_text(AT_FDCWD, path, text, sizeof(text)) < 0)
+        return -1;
+    at = strstr(text, key);
+    return at == NULL ? -1 : strtol(at + strlen(key), NULL, 10);
+}
+
+static pid_t process_of(pid_t thread)
+{
+    return (pid_t)proc_field(thread, "status", "\nTgid:");
+}
+
+static bool still_asks(const struct call *c)
+{
+    uint64_t id = c->id;
+
+    return ioctl(c->s->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+}
+
+/* Copies from the caller's memory. The check comes after: then it was the
+ * caller's, and not that of a later process with its number. */
+static int fetch(const struct call *c, uint64_t from, void *to, size_t size)
+{
+    struct iovec local = {to, size};
+    struct iovec remote = {(void *)(uintptr_t)from, size};
+
+    if (process_vm_readv(c->thread, &local, 1, &remote, 1, 0) !=
+        (ssize_t)size) {
+        errno = EFAULT;
+        return -1;
+    }
+    if (!still_asks(c)) {
+        errno = ESRCH;
+        return -1;
+    }
+    return 0;
+}
+
+/* What the kernel lets a process say to another one; we are always another. */
+static int fetch_info(const struct call *c, uint64_t from, int sig,
+                      siginfo_t *info)
+{
+    if (fetch(c, from, info, sizeof(*info)) < 0)
+        return -1;
+    if (info->si_code >= 0 || info->si_code == SI_TKILL) {
+        errno = EPERM;
+        return -1;
+    }
+    info->si_signo = sig;
+    return 0;
+}
+
+static int kill_one(const struct call *c, pid_t pid, int sig)
+{
+    AUTO(fd) int fd = member(c, pid);
+
+    return fd < 0 ? -1 : sys_pidfd_send_signal(fd, sig);
+}
+
+/* A process group, or with 0 everyone but the caller, of the cell alone. */
+static int kill_many(const struct call *c, pid_t group, int sig)
+{
+    AUTO(fd) int fd = limiter_members(c->s->limiter);
+    AUTO(file) FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+    pid_t own = process_of(c->thread);
+    char line[32];
+    int done = 0;
+
+    if (f != NULL)
+        fd_take(&fd);
+    while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
+        pid_t pid = (pid_t)strtol(line, NULL, 10);
+
+        if (group == 0 ? pid == own : getpgid(pid) != group)
+            continue;
+        if (kill_one(c, pid, sig) == 0)
+            done++;
+    }
+    if (done > 0)
+        return 0;
+    errno = ESRCH;
+    return -1;
+}
+
+static int do_kill(const struct call *c)
+{
+    int pid = int_arg(c, 0), sig = int_arg(c, 1);
+    pid_t group;
+
+    if (pid > 0)
+        return kill_one(c, pid, sig);
+    if (pid == -1)
+        return kill_many(c, 0, sig);
+    if (pid == INT32_MIN) {
+        errno = ESRCH;
+        return -1;
+    }
+    group = pid == 0 ? getpgid(process_of(c->thread)) : -pid;
+    if (group <= 0 || !still_asks(c)) {
+        errno = ESRCH;
+        return -1;
+    }
+    return kill_many(c, group, sig);
+}
+
+/* A thread of a member. The pidfd is held over the call; the kernel checks
+ * that the thread is the process's. */
+static int thread_signal(const struct call *c, pid_t process, pid_t thread,
+                         int sig, siginfo_t *info)
+{
+    AUTO(fd) int fd = member(c, process);
+
+    if (fd < 0)
+        return -1;
+    if (info != NULL)
+        return sys_rt_tgsigqueueinfo(process, thread, sig, info);
+    return tgkill(process, thread, sig);
+}
+
+static int do_tgkill(const struct call *c)
+{
+    return thread_signal(c, int_arg(c, 0), int_arg(c, 1), int_arg(c, 2), NULL);
+}
+
+static int do_tkill(const struct call *c)
+{
+    pid_t thread = int_arg(c, 0);
+    pid_t process = thread <= 0 ? -1 : process_of(thread);
+
+    if (process <= 0) {
+        errno = thread <= 0 ? EINVAL : ESRCH;
+        return -1;
+    }
+    return thread_signal(c, process, thread, int_arg(c, 1), NULL);
+}
+
+static int do_sigqueue(const struct call *c)
+{
+    AUTO(fd) int fd = member(c, int_arg(c, 0));
+    siginfo_t info;
+
+    if (fd < 0 || fetch_info(c, c->arg[2], int_arg(c, 1), &info) < 0)
+        return -1;
+    return sys_pidfd_send_info(fd, int_arg(c, 1), &info);
+}
+
+static int do_tgsigqueue(const struct call *c)
+{
+    siginfo_t info;
+
+    if (fetch_info(c, c->arg[3], int_arg(c, 2), &info) < 0)
+        return -1;
+    return thread_signal(c, int_arg(c, 0), int_arg(c, 1), int_arg(c, 2), &info);
+}
+
+static int do_pidfd_signal(const struct call *c)
+{
+    AUTO(fd) int fd = -1;
+    siginfo_t info;
+    char file[32];
+    long pid;
+
+    if (c->arg[3] != 0) {
+        errno = EINVAL;
+        return -1;
+    }
+    snprintf(file, sizeof(file), "fdinfo/%d", int_arg(c, 0));
+    pid = proc_field(c->thread, file, "\nPid:");
+    if (pid <= 0 || !still_asks(c)) {
+        errno = pid == -1 ? EBADF : ESRCH;
+        return -1;
+    }
+    if (c->arg[2] != 0 && fetch_info(c, c->arg[2], int_arg(c, 1), &info) < 0)
+        return -1;
+    fd = member(c, (pid_t)pid);
+    if (fd < 0)
+        return -1;
+    return c->arg[2] == 0 ? sys_pidfd_send_signal(fd, int_arg(c, 1))
+                          : sys_pidfd_send_info(fd, int_arg(c, 1), &info);
+}
+
+/* May a descriptor's signals go there? A group only when it is the caller's:
+ * it was born in the cell's session, and no stranger can join it. */
+static bool may_own(const struct call *c, int type, pid_t pid)
+{
+    AUTO(fd) int fd = -1;
+
+    if (pid == 0)
+        return true;
+    if (type == F_OWNER_PGRP)
+        return pid == getpgid(process_of(c->thread));
+    fd = member(c, type == F_OWNER_TID ? process_of(pid) : pid);
+    return fd >= 0;
+}
+
+/* F_SETOWN and F_SETOWN_EX: the only fcntl() that is asked about. */
+static int do_fcntl(const struct call *c)
+{
+    struct f_owner_ex owner = {.type = F_OWNER_PID, .pid = int_arg(c, 2)};
+    AUTO(fd) int process = -1;
+    AUTO(fd) int fd = -1;
+
+    if (int_arg(c, 1) == F_SETOWN_EX) {
+        if (fetch(c, c->arg[2], &owner, sizeof(owner)) < 0)
+            return -1;
+    } else if (owner.pid < 0 && owner.pid != INT32_MIN) {
+        owner.type = F_OWNER_PGRP;
+        owner.pid = -owner.pid;
+    }
+    errno = EPERM;
+    if (owner.pid < 0 || !may_own(c, (int)owner.type, owner.pid))
+        return -1;
+    process = sys_pidfd_open(process_of(c->thread), 0);
+    fd = process < 0 ? -1 : sys_pidfd_getfd(process, int_arg(c, 0));
+    if (fd < 0 || !still_asks(c))
+        return -1;
+    return fcntl(fd, F_SETOWN_EX, &owner);
+}
+
+/* clang-format off */
+static const struct {
+    int nr;
+    int (*run)(const struct call *c); /* 0, or -1 with errno */
+} calls[] = {
+    {SYS_kill, do_kill},
+    {SYS_tgkill, do_tgkill},
+    {SYS_tkill, do_tkill},
+    {SYS_rt_sigqueueinfo, do_sigqueue},
+    {SYS_rt_tgsigqueueinfo, do_tgsigqueue},
+    {SYS_pidfd_send_signal, do_pidfd_signal},
+    {SYS_fcntl, do_fcntl},
+};
+/* clang-format on */
+
+/* The negative errno that the caller gets, or 0. */
+static int perform(const struct supervise *s, const struct seccomp_notif *ask)
+{
+    const struct call c = {.s = s,
+                           .thread = (pid_t)ask->pid,
+                           .arg = (const uint64_t *)ask->data.args,
+                           .id = ask->id};
+
+    for (size_t i = 0; i < ARRAY_LEN(calls); i++)
+        if (calls[i].nr == ask->data.nr)
+            return calls[i].run(&c) < 0 ? -errno : 0;
+    return -ENOSYS;
+}
+
+int supervise_new(int listener, const struct limiter *limiter, pid_t agent,
+                  struct supervise **out, struct err *err)
+{
+    AUTO(fd) int fd = listener;
+    struct seccomp_notif_sizes sizes;
+    struct supervise *s;
+
+    if (sys_seccomp(SECCOMP_GET_NOTIF_SIZES, 0, &sizes) < 0)
+        return err_sys(err, "ask for the sizes of seccomp notifications");
+    s = calloc(1, sizeof(*s));
+    if (s == NULL)
+        return err_set(err, ERR_HOST, "out of memory");
+    s->ask_size = sizes.seccomp_notif > sizeof(*s->ask) ? sizes.seccomp_notif
+                                                        : sizeof(*s->ask);
+    s->ask = calloc(1, s->ask_size);
+    if (s->ask == NULL) {
+        free(s);
+        return err_set(err, ERR_HOST, "out of memory");
+    }
+    s->listener = fd_take(&fd);
+    s->limiter = limiter;
+    s->agent = agent;
+    *out = s;
+    return 0;
+}
+
+int supervise_fd(const struct supervise *s)
+{
+    return s->listener;
+}
+
+/* 1 answered, 0 nothing waits, -1 nobody is left. */
+static int answer_one(struct supervise *s)
+{
+    struct pollfd p = {.fd = s->listener, .events = POLLIN};
+    struct seccomp_notif_resp answer = {0};
+
+    if (poll(&p, 1, 0) < 1)
+        return 0;
+    if ((p.revents & POLLIN) == 0)
+        return -1;
+    /* The kernel wants it zeroed. */
+    memset(s->ask, 0, s->ask_size);
+    if (ioctl(s->listener, SECCOMP_IOCTL_NOTIF_RECV, s->ask) < 0)
+        return errno == ENOENT || errno == EINTR ? 1 : -1;
+    answer.id = s->ask->id;
+    answer.error = perform(s, s->ask);
+    /* Who asked may be dead by now. */
+    ioctl(s->listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+    return 1;
+}
+
+int supervise_answer(struct supervise *s)
+{
+    for (int i = 0; i < AT_ONCE; i++) {
+        int r = answer_one(s);
+
+        if (r <= 0)
+            return r;
+    }
+    return 0;
+}
+
+void supervise_free(struct supervise *s)
+{
+    if (s == NULL)
+        return;
+    close(s->listener);
+    free(s->ask);
+    free(s);
+}
