@@ -67,10 +67,11 @@ $(LIBEXEC)/karzer-jail: $(call objs,jail src/base)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(OPT) $^ $(LDFLAGS_ALL) -o $@
-$(LIBEXEC)/karzer-agent: $(call objs,agent)
+# Without libc: docs/decisions/0003-bare.md.
+$(LIBEXEC)/karzer-agent: $(call objs,agent bare)
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC) $(OPT) $^ $(LDFLAGS_ALL) -o $@
+	$(Q)$(CC) $(OPT) $^ $(LDFLAGS_ALL) -nostdlib -o $@
 
 # libkarzer is one object that shows only karzer_*: what it shares with the
 # other programs cannot clash with a name of its user.
@@ -176,19 +177,21 @@ SAN := -fsanitize=address,undefined -fno-sanitize-recover=all \
 build-units: $(UNITS)
 build-fuzzers: $(FUZZERS)
 build-helpers: $(HELPERS)
-unit: build-units
+# test_agent starts the agent, which has no sanitizer build: it has no libc.
+UNIT_NEEDS = $(LIBEXEC)/karzer-agent
+unit: build-units $(UNIT_NEEDS)
 	@tools/units $(BUILD)/test
-unit-san:
+unit-san: $(UNIT_NEEDS)
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/san OPT='-O1 -g' \
-	    CFLAGS='$(SAN) -Wno-format-truncation' unit
+	    CFLAGS='$(SAN) -Wno-format-truncation' UNIT_NEEDS= unit
 fuzzers:
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/fuzz CC=clang OPT='-O1 -g' \
 	    CFLAGS='$(SAN) -fsanitize=fuzzer-no-link' build-fuzzers
 fuzz: fuzzers
 	@tools/fuzz $(BUILD)/fuzz/test $(or $(FUZZ_SECONDS),600)
-coverage:
+coverage: $(UNIT_NEEDS)
 	@$(MAKE) --no-print-directory BUILD=$(BUILD)/cov OPT='-O0 -g' \
-	    CFLAGS=--coverage LDFLAGS=--coverage unit
+	    CFLAGS=--coverage LDFLAGS=--coverage UNIT_NEEDS= unit
 	@gcov -n $$(find $(BUILD)/cov/obj -name '*.gcda' -not -path '*/tests/*') \
 	    | grep -A1 "^File '\(src\|jail\|agent\)/.*\.c'"
 soak: all build-helpers
