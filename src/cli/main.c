@@ -5,6 +5,7 @@
  * does not need.
  */
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -77,6 +78,7 @@ int main(int argc, char **argv)
 
     if (descriptors_hold(&start.has_stdin) < 0)
         return CLI_FAILED;
+    signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error to tell */
     cli_start(&start);
     if (argc < 2) {
         option_help_all(stderr);

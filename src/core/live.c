@@ -38,7 +38,8 @@ int sandbox_open(struct engine *e, const struct request *req,
         if (sandbox_refuse(e, req, r, &why, err) == 0 && err != NULL)
             *err = why;
         sandbox_drop(sb);
-    } else if (sandbox_started(&d, err) < 0) {
+    } else if (sandbox_started(&d, err) < 0 ||
+               cell_ask_usage(sb->cell, err) < 0) {
         sandbox_drop(sb);
     } else {
         r->status = STATUS_OK;
