@@ -34,6 +34,15 @@ struct step {
     int (*run)(struct jail *j, struct err *err);
 };
 
+/* In place of the control socket, which is the holder's alone. */
+static int stream_take(struct jail *j, struct err *err)
+{
+    (void)j;
+    return dup3(HOLDER_STREAM_FD, HOLDER_CONTROL_FD, 0) < 0
+               ? err_sys(err, "descriptors")
+               : 0;
+}
+
 static int groups_enter(struct jail *j, struct err *err)
 {
     return limiter_attach(j->limiter, err);
@@ -119,11 +128,10 @@ static int limits_set(struct jail *j, struct err *err)
     return limiter_rlimits(j->limiter, err);
 }
 
-/* 3 is the agent's stream. 4 and 5 are ours until the exec closes them. */
+/* 3 is the stream already. 4 and 5 are ours until the exec closes them. */
 static int descriptors_close(struct jail *j, struct err *err)
 {
-    if (dup3(HOLDER_STREAM_FD, HOLDER_CONTROL_FD, 0) < 0 ||
-        dup3(j->up_fd, 4, O_CLOEXEC) < 0 || dup3(j->agent_fd, 5, O_CLOEXEC) < 0)
+    if (dup3(j->up_fd, 4, O_CLOEXEC) < 0 || dup3(j->agent_fd, 5, O_CLOEXEC) < 0)
         return err_sys(err, "descriptors");
     j->up_fd = 4;
     j->agent_fd = 5;
@@ -149,8 +157,9 @@ static int agent_start(struct jail *j, struct err *err)
 
 /* clang-format off */
 static const struct step steps[] = {
-    {"control groups", groups_enter},     /* first: all below is counted, and
-                                             the cgroup view starts here */
+    {"stream", stream_take},              /* first: nothing else becomes fd 3 */
+    {"control groups", groups_enter},     /* all below is counted, and the
+                                             cgroup view starts here */
     {"process", process_prepare},         /* needs the host's /proc as it is */
     {"namespaces", spaces_settle},        /* needs rights over the host's time */
     {"agent", agent_detach},              /* its path is the host's */

@@ -80,8 +80,10 @@ static int hold(struct jail *j, struct err *err)
     loop.pid = spaces_clone(j, &pidfd, err);
     if (loop.pid < 0)
         return -1;
-    if (loop.pid == 0)
+    if (loop.pid == 0) {
+        close(pair[0]); /* or it would never see that we are gone */
         enter(j);
+    }
     close(pair[1]);
     close(HOLDER_STREAM_FD);
     loop.up = pair[0];
