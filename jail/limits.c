@@ -296,6 +296,15 @@ int limiter_attach(const struct limiter *l, struct err *err)
     return 0;
 }
 
+int limiter_attach_v2(const struct limiter *l, struct err *err)
+{
+    int dir = limiter_cgroup_fd(l);
+
+    if (dir >= 0 && fd_write_text(dir, "cgroup.procs", "0") < 0)
+        return err_sys(err, "enter the control group %s", l->group.name);
+    return 0;
+}
+
 /* Soft and hard; a lower hard limit that is there already stays. */
 static int set_rlimit(int which, uint64_t value, const char *name,
                       struct err *err)

@@ -35,6 +35,9 @@ unsigned limiter_seccomp_variant(const struct limiter *l);
  * that were opened before. */
 int limiter_attach(const struct limiter *l, struct err *err);
 
+/* In the child, where CLONE_INTO_CGROUP could not be used: the v2 group. */
+int limiter_attach_v2(const struct limiter *l, struct err *err);
+
 /* In the child, in its user namespace, just before the exec of the agent. */
 int limiter_rlimits(const struct limiter *l, struct err *err);
 
