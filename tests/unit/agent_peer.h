@@ -94,7 +94,7 @@ static inline size_t peer_read(struct peer *p, void *to, size_t len)
 
         assert_int_equal(poll(&fd, 1, PEER_MS), 1);
         n = read(p->fd, (char *)to + at, len - at);
-        if (n == 0 || (n < 0 && errno == ECONNRESET))
+        if (n == 0 || (n < 0 && errno == ECONNRESET)) /* ended, unread */
             break;
         assert_true(n > 0);
         at += (size_t)n;

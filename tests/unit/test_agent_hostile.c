@@ -39,7 +39,8 @@ static void a_broken_frame_ends_the_agent(void **state)
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         peer_start(&peer);
         peer_write(&peer, &cases[i].head, sizeof(cases[i].head));
-        peer_write(&peer, cases[i].payload, cases[i].len);
+        /* its head may have ended the agent already */
+        send(peer.fd, cases[i].payload, cases[i].len, MSG_NOSIGNAL);
         if (peer_next(&peer) != AGENT_NONE || peer_wait(&peer) != 1)
             fail_msg("%s", cases[i].what);
     }
