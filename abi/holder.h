@@ -23,6 +23,7 @@
 
 #define HOLDER_MOUNTS_MAX 256u
 #define HOLDER_WALL_GRACE_MS 1000u
+#define HOLDER_SCRATCH "/dev/shm" /* counted as memory of who writes there */
 #define HOLDER_HANDOFF_MAX (1u << 20)
 
 enum holder_tier {

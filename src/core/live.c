@@ -34,7 +34,8 @@ int sandbox_open(struct engine *e, const struct request *req,
     d.sandbox = sb;
     if (sb == NULL) {
         err_set(err, ERR_HOST, "%s", r->message);
-    } else if (cell_wait_ready(sb->cell, &why) < 0) {
+    } else if (cell_wait_ready(sb->cell, &why) < 0 ||
+               sandbox_settle(sb, &why) < 0) {
         if (sandbox_refuse(e, req, r, &why, err) == 0 && err != NULL)
             *err = why;
         sandbox_drop(sb);

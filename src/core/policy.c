@@ -185,6 +185,9 @@ int policy_decide(const struct dirs *dirs, const struct request *req,
         workspace_decide(req, grant, err) < 0 ||
         python_decide(req, grant, &in, err) < 0)
         return -1;
+    if (grant->tier->adapts &&
+        (grant->scratch = strdup(HOLDER_SCRATCH)) == NULL)
+        return err_set(err, ERR_HOST, "out of memory");
     if (req->lang != NULL && runtime_decide(dirs, in.exe, grant, err) < 0)
         return -1;
     for (size_t i = 0; i < req->argv.len; i++)

@@ -293,17 +293,11 @@ static struct timespec time_left(const struct pump *p)
                              .tv_nsec = (long)(at % 1000000u) * 1000};
 }
 
-static int take_control(struct pump *p, pump_ready_fn *ready, void *ctx,
-                        struct err *err)
+static int take_control(struct pump *p, struct err *err)
 {
     if (cell_read_control(p->cell, &p->ev->hits, err) < 0) {
         p->ev->internal = true;
         return -1;
-    }
-    if (p->cell->ready && !p->ready_told) {
-        p->ready_told = true;
-        if (ready(ctx, err) < 0)
-            return -1;
     }
     if (p->cell->ended && !p->cell->ready && p->cell->failure.code) {
         *err = p->cell->failure;
@@ -311,6 +305,15 @@ static int take_control(struct pump *p, pump_ready_fn *ready, void *ctx,
         return -1;
     }
     return 0;
+}
+
+static int tell_ready(struct pump *p, pump_ready_fn *ready, void *ctx,
+                      struct err *err)
+{
+    if (!p->cell->ready || p->ready_told)
+        return 0;
+    p->ready_told = true;
+    return ready(ctx, err);
 }
 
 static bool finished(struct pump *p)
@@ -357,9 +360,11 @@ static int turn(struct pump *p, pump_ready_fn *ready, void *ctx,
     if (!p->stream->eof && stream_flush(p->stream, err) < 0 &&
         err->sys != EPIPE && err->sys != ECONNRESET)
         return -1; /* a reader that is gone shows as EOF, with its reason */
+    if (tell_ready(p, ready, ctx, err) < 0)
+        return -1; /* no record, no run */
     if (wait_once(p, &in, &control, &input) < 0)
         return err_sys(err, "poll");
-    if (control && take_control(p, ready, ctx, err) < 0)
+    if (control && take_control(p, err) < 0)
         return -1;
     if (in && take_frames(p, err) < 0)
         return -1;
@@ -375,7 +380,6 @@ int pump_run(struct pump *p, pump_ready_fn *ready, void *ctx, struct err *err)
 {
     int r = 0;
 
-    p->ready_told = p->cell->ready;
     while (r == 0 && !finished(p))
         r = turn(p, ready, ctx, err);
     if (r < 0 && !p->ev->unavailable)

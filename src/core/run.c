@@ -97,7 +97,8 @@ static int run_program(struct sandbox *sb, const struct request *req,
     int r = 0;
 
     sb->start_us = clock_us();
-    if (req->in_count > 0)
+    r = sandbox_settle(sb, why);
+    if (r == 0 && req->in_count > 0)
         r = copy_in(sb, req, p->result, why);
     if (r < 0)
         p->ev->unavailable = why->code == ERR_HOST;

@@ -9,6 +9,7 @@
 
 #include "src/base/auto.h"
 #include "src/base/fd.h"
+#include "src/base/scratch.h"
 #include "src/core/events.h"
 #include "src/core/policy.h"
 
@@ -109,6 +110,60 @@ int sandbox_begin(struct engine *e, const struct request *req, bool last,
     return 0;
 }
 
+/* ---- where the program is ---- */
+
+/* `from` at the start of *text becomes `to`. */
+static int moved(char **text, const char *from, const char *to, struct err *err)
+{
+    size_t n = strlen(from);
+    char *now;
+
+    if (strncmp(*text, from, n) != 0 ||
+        ((*text)[n] != '\0' && (*text)[n] != '/'))
+        return 0;
+    if (asprintf(&now, "%s%s", to, *text + n) < 0)
+        return err_set(err, ERR_HOST, "out of memory");
+    free(*text);
+    *text = now;
+    return 0;
+}
+
+/* No mount was possible: the host's paths, and a directory of it for scratch.
+ */
+static int host_paths(struct sandbox *sb, struct err *err)
+{
+    struct grant *g = &sb->grant;
+    char base[DIRS_PATH_MAX], home[DIRS_PATH_MAX + 8];
+    char name[DIRS_PATH_MAX + 24], runtime[DIRS_PATH_MAX + 16];
+    int r = scratch_path(g->scratch, sb->cell->slot, base, sizeof(base), err);
+
+    snprintf(home, sizeof(home), "%s/home", base);
+    snprintf(runtime, sizeof(runtime), "%s/runtime", g->dirs->share);
+    if (r == 0)
+        r = moved(&g->cwd, CELL_HOME, home, err);
+    for (size_t i = 0; r == 0 && i < g->argv.len; i++)
+        r = moved(&g->argv.at[i], CELL_RUNTIME, runtime, err);
+    snprintf(name, sizeof(name), "HOME=%s", home);
+    for (size_t i = 0; r == 0 && i < g->env.len; i++)
+        r = moved(&g->env.at[i], "HOME=" CELL_HOME, name, err);
+    snprintf(name, sizeof(name), "TMPDIR=%s/tmp", base);
+    for (size_t i = 0; r == 0 && i < g->env.len; i++)
+        r = moved(&g->env.at[i], "TMPDIR=/tmp", name, err);
+    return r;
+}
+
+int sandbox_settle(struct sandbox *sb, struct err *err)
+{
+    if (!sb->grant.tier->adapts || sb->settled)
+        return 0;
+    if (cell_wait_ready(sb->cell, err) < 0)
+        return -1;
+    sb->settled = true;
+    if (sb->cell->effective[HOLDER_FILES] != HOLDER_HOW_LANDLOCK)
+        return 0;
+    return host_paths(sb, err);
+}
+
 /* ---- the program ---- */
 
 static uint32_t exec_flags(const struct sandbox *sb, bool runtime, bool input)
@@ -190,6 +245,7 @@ int sandbox_pump(struct sandbox *sb, struct pump *p, struct displayed *d,
     p->cell = sb->cell;
     p->stream = &sb->stream;
     p->grant = &sb->grant;
+    p->ready_told = sb->told;
     p->credit_stdin = p->credit_runtime = AGENT_CREDIT_START;
     d->pump = p;
     r = pump_run(p, sandbox_started, d, why);

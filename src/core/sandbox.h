@@ -30,7 +30,8 @@ struct sandbox {
     bool driver_runs; /* CMD_DRIVER waits for blocks */
     bool last;        /* one program, then the cell ends with it */
     bool stream_open;
-    bool told; /* cell.started is recorded */
+    bool told;    /* cell.started is recorded */
+    bool settled; /* the grant has the paths that the program sees */
     char id[RUN_ID_SIZE];
     char *lang;
     uint64_t created_us, start_us;
@@ -51,6 +52,10 @@ int sandbox_refuse(struct engine *e, const struct request *req,
 
 /* cell.started, into record and result; a pump_ready_fn of struct displayed. */
 int sandbox_started(void *ctx, struct err *err);
+
+/* Before anything is sent: a tier that adapts says which paths the program
+ * sees, and the grant is brought in line. */
+int sandbox_settle(struct sandbox *sb, struct err *err);
 
 /* Queues EXEC. `runtime`: with the runtime's channel; `input`: with stdin. */
 int sandbox_exec(struct sandbox *sb, uint16_t cmd, const struct strs *argv,

@@ -21,6 +21,9 @@ struct tier {
     const char *name;    /* as in requests: "container" */
     const char *promise; /* one line, shown by `karzer tiers` */
 
+    /* READY tells which paths the program sees: nothing is sent before. */
+    bool adapts;
+
     /* Can this host do it? Cheap, no side effects; the reason and the fix are
      * in err. What it misses is found again, with certainty, by start. */
     int (*probe)(struct err *err);
@@ -46,6 +49,7 @@ struct cell {
     bool killed;        /* HOLDER_KILL was sent */
     struct err failure; /* why it could not start, or ended on its own */
     int slot_fd;
+    unsigned slot;
 };
 
 /* Waits until the holder is READY. -1: err says why; nothing is left. */

@@ -22,6 +22,7 @@
 #include "src/base/buf.h"
 #include "src/base/cgroup.h"
 #include "src/base/fd.h"
+#include "src/base/scratch.h"
 #include "src/base/slot.h"
 #include "src/base/spawn.h"
 #include "src/base/sys.h"
@@ -54,8 +55,10 @@ void tiers_sweep(const struct dirs *dirs)
 {
     const char *dir;
 
-    if (holder_slot_dir(dirs, &dir, NULL) == 0)
-        cgroup_sweep(dir, NULL);
+    if (holder_slot_dir(dirs, &dir, NULL) < 0)
+        return;
+    cgroup_sweep(dir, NULL);
+    scratch_sweep(HOLDER_SCRATCH, dir, NULL);
 }
 
 static int add_string(struct buf *b, const char *s, uint32_t *at,
@@ -248,7 +251,6 @@ int holder_start(const struct grant *grant, enum holder_tier tier,
     struct cell *cell = calloc(1, sizeof(*cell));
     AUTO(fd) int handoff = -1;
     const char *slots;
-    unsigned slot;
 
     if (cell == NULL)
         return err_set(err, ERR_HOST, "out of memory");
@@ -256,9 +258,9 @@ int holder_start(const struct grant *grant, enum holder_tier tier,
     cell->stream_fd = cell->control_fd = cell->pidfd = cell->slot_fd = -1;
     usage_unknown(&cell->usage);
     if (holder_slot_dir(grant->dirs, &slots, err) < 0 ||
-        slot_take(slots, &slot, &cell->slot_fd, err) < 0 ||
-        handoff_make(grant, tier, extra, extra_count, slot, &handoff, err) <
-            0 ||
+        slot_take(slots, &cell->slot, &cell->slot_fd, err) < 0 ||
+        handoff_make(grant, tier, extra, extra_count, cell->slot, &handoff,
+                     err) < 0 ||
         launch(cell, grant->dirs, handoff, err) < 0) {
         cell_free(cell);
         return -1;

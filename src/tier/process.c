@@ -38,6 +38,7 @@ const struct tier tier_process = {
     .name = "process",
     .promise = "the host's programs at their own paths, read-only; limits, "
                "and a seccomp allow list; the kernel is shared with the host",
+    .adapts = true, /* without namespaces the host's own paths are seen */
     .probe = probe,
     .start = start,
 };
