@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "jail/caps.h"
+#include "jail/fallback.h"
 #include "jail/handoff.h"
 #include "jail/identity.h"
 #include "jail/limits.h"
@@ -69,6 +70,14 @@ static int agent_detach(struct jail *j, struct err *err)
                  MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV) < 0)
         return err_sys(err, "%s", path);
     return 0;
+}
+
+static int agent_open(struct jail *j, struct err *err)
+{
+    const char *path = handoff_text(j->h, j->h->agent);
+
+    j->agent_fd = open(path, O_PATH | O_CLOEXEC);
+    return j->agent_fd < 0 ? err_sys(err, "%s", path) : 0;
 }
 
 static int rights_drop(struct jail *j, struct err *err)
@@ -177,6 +186,24 @@ static const struct step steps[] = {
     {"seccomp", filter_load},             /* it forbids all of the above */
     {"exec", agent_start},
 };
+
+/* Without namespaces. */
+static const struct step fallback_steps[] = {
+    {"stream", stream_take},
+    {"control groups", groups_enter},     /* the only handle on all processes */
+    {"process", process_prepare},
+    {"agent", agent_open},                /* Landlock would ask for a right */
+    {"identity", identity_become},
+    {"capabilities", rights_drop},
+    {"holder", holder_follow},
+    {"session", process_settle},
+    {"rlimits", limits_set},
+    {"Landlock", fallback_enter},         /* it forbids nothing that follows */
+    {"descriptors", descriptors_close},
+    {"seccomp", fallback_filter},         /* and the report: with the listener,
+                                             that only now exists */
+    {"exec", agent_start},
+};
 /* clang-format on */
 
 static void tell_failure(const struct jail *j, const struct err *err)
@@ -189,16 +216,24 @@ static void tell_failure(const struct jail *j, const struct err *err)
     pass_send(j->up_fd, &m, sizeof(m), -1);
 }
 
-_Noreturn void enter(struct jail *j)
+static void walk(struct jail *j, const struct step *step, size_t count)
 {
-    for (size_t i = 0; i < ARRAY_LEN(steps); i++) {
+    for (size_t i = 0; i < count; i++) {
         struct err err = {0};
 
-        if (steps[i].run(j, &err) == 0)
+        if (step[i].run(j, &err) == 0)
             continue;
-        err_wrap(&err, "%s", steps[i].name);
+        err_wrap(&err, "%s", step[i].name);
         tell_failure(j, &err);
-        break;
+        return;
     }
+}
+
+_Noreturn void enter(struct jail *j)
+{
+    if (j->fallback)
+        walk(j, fallback_steps, ARRAY_LEN(fallback_steps));
+    else
+        walk(j, steps, ARRAY_LEN(steps));
     _exit(1);
 }

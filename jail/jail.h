@@ -32,8 +32,9 @@ struct jail {
     uint32_t seen_uid, seen_gid; /* inside */
 
     int proc_fd;  /* the host's /proc: our own files there stay writable */
-    int agent_fd; /* the agent, on a read-only mount that has no place */
+    int agent_fd; /* the agent's program */
     int up_fd;    /* the child's socket to the holder */
+    int tree_fd;  /* fallback: the scratch directory, O_RDONLY */
     int *owned;   /* trees of the OWNED mounts, by row, or -1; NULL: none */
 
     /* the child, while it builds the view */

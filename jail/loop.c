@@ -17,6 +17,7 @@
 
 #include "jail/limits.h"
 #include "jail/pass.h"
+#include "jail/supervise.h"
 #include "src/base/auto.h"
 #include "src/base/fd.h"
 #include "src/base/sys.h"
@@ -29,11 +30,12 @@
 
 struct state {
     struct loop *l;
-    bool reported;                /* the child is confined, and about to exec */
-    bool ready;                   /* the engine was told */
-    uint64_t wall_us;             /* the backstop; 0: none */
-    uint64_t sample_us;           /* the next sample */
-    uint32_t hits;                /* our own: WALL_KILLED */
+    struct supervise *signals; /* sends the cell's signals; NULL: not needed */
+    bool reported;             /* the child is confined, and about to exec */
+    bool ready;                /* the engine was told */
+    uint64_t wall_us;          /* the backstop; 0: none */
+    uint64_t sample_us;        /* the next sample */
+    uint32_t hits;             /* our own: WALL_KILLED */
     struct holder_message failed; /* type NONE until there is a reason */
 };
 
@@ -108,6 +110,24 @@ static void go_ready(struct state *s)
         s->wall_us = now + (limits->wall_ms + HOLDER_WALL_GRACE_MS) * 1000;
 }
 
+/* The child is confined. Takes fd: what is to be watched, or the listener. */
+static void take_report(struct state *s, const struct holder_message *m, int fd)
+{
+    struct jail *j = s->l->j;
+    struct err err;
+
+    memcpy(j->effective, m->effective, sizeof(j->effective));
+    s->reported = true;
+    if (!j->fallback)
+        return limiter_watch(j->limiter, fd, s->l->pid);
+    limiter_watch_tree(j->limiter, fd_take(&j->tree_fd), s->l->pid);
+    if (fd >= 0 &&
+        supervise_new(fd, j->limiter, s->l->pid, &s->signals, &err) < 0) {
+        s->failed = failure(j, &err);
+        kill_cell(s);
+    }
+}
+
 /* The child has something to say, or has executed the agent, or is dead. */
 static void read_child(struct state *s)
 {
@@ -117,12 +137,8 @@ static void read_child(struct state *s)
 
     if (n < 0)
         return;
-    if (n == (ssize_t)sizeof(m) && m.type == HOLDER_READY) {
-        memcpy(s->l->j->effective, m.effective, sizeof(m.effective));
-        limiter_watch(s->l->j->limiter, fd, s->l->pid);
-        s->reported = true;
-        return;
-    }
+    if (n == (ssize_t)sizeof(m) && m.type == HOLDER_READY)
+        return take_report(s, &m, fd);
     fd_auto(&fd);
     if (n == (ssize_t)sizeof(m) && m.type == HOLDER_FAILED) {
         s->failed = m;
@@ -178,24 +194,40 @@ static int wait_ms(const struct state *s)
     return now >= s->sample_us ? 0 : (int)((s->sample_us - now) / 1000) + 1;
 }
 
+static void answer_signals(struct state *s)
+{
+    if (s->signals == NULL || supervise_answer(s->signals) == 0)
+        return;
+    supervise_free(s->signals);
+    s->signals = NULL;
+}
+
 /* Until the child is dead, but not yet reaped. */
 static void watch(struct state *s)
 {
-    struct pollfd p[3] = {
-        {.events = POLLIN}, {.events = POLLIN}, {.events = POLLIN}};
+    struct pollfd p[4] = {{.events = POLLIN},
+                          {.events = POLLIN},
+                          {.events = POLLIN},
+                          {.events = POLLIN}};
 
     for (;;) {
         p[0].fd = s->l->control; /* -1 is left out */
         p[1].fd = s->l->up;
         p[2].fd = s->l->pidfd;
-        if (poll(p, ARRAY_LEN(p), wait_ms(s)) < 0 && errno != EINTR)
-            return kill_cell(s);
+        p[3].fd = s->signals == NULL ? -1 : supervise_fd(s->signals);
+        if (poll(p, ARRAY_LEN(p), wait_ms(s)) < 0) {
+            if (errno != EINTR)
+                return kill_cell(s);
+            continue;
+        }
         if (p[1].revents != 0 && s->l->up >= 0)
             read_child(s);
         if (p[0].revents != 0 && s->l->control >= 0)
             read_engine(s);
         if (p[2].revents != 0)
             return;
+        if (p[3].revents != 0)
+            answer_signals(s);
         if (s->ready)
             on_time(s, clock_us());
     }

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "jail/enter.h"
+#include "jail/fallback.h"
 #include "jail/handoff.h"
 #include "jail/identity.h"
 #include "jail/jail.h"
@@ -61,11 +62,20 @@ static int prepare(struct jail *j, struct err *err)
         return -1;
     if (j->root)
         return identity_owned(j, err);
-    if (identity_enter(j, err) < 0) {
-        j->mechanism = HOLDER_USERS;
-        return -1;
-    }
-    return 0;
+    if (identity_enter(j, err) == 0)
+        return 0;
+    j->mechanism = HOLDER_USERS;
+    return fallback_choose(j, err);
+}
+
+/* Root may lack the right to namespaces; then as an ordinary user would. */
+static pid_t clone_child(struct jail *j, int *pidfd, struct err *err)
+{
+    pid_t pid = spaces_clone(j, pidfd, err);
+
+    if (pid >= 0 || j->fallback || fallback_choose(j, err) < 0)
+        return pid;
+    return spaces_clone(j, pidfd, err);
 }
 
 static int hold(struct jail *j, struct err *err)
@@ -77,7 +87,7 @@ static int hold(struct jail *j, struct err *err)
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
         return err_sys(err, "socketpair");
     j->up_fd = pair[1];
-    loop.pid = spaces_clone(j, &pidfd, err);
+    loop.pid = clone_child(j, &pidfd, err);
     if (loop.pid < 0)
         return -1;
     if (loop.pid == 0) {
@@ -89,7 +99,7 @@ static int hold(struct jail *j, struct err *err)
     loop.up = pair[0];
     loop.pidfd = pidfd;
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-    if (spaces_network(j, loop.up, err) < 0)
+    if (!j->fallback && spaces_network(j, loop.up, err) < 0)
         loop_hold(&loop, err);
     else
         loop_hold(&loop, NULL);
@@ -101,6 +111,7 @@ int main(void)
     struct jail j = {.mechanism = HOLDER_MECHANISM_COUNT,
                      .proc_fd = -1,
                      .up_fd = -1,
+                     .tree_fd = -1,
                      .agent_fd = -1,
                      .scratch_fd = -1};
     struct err err = {0};
@@ -110,6 +121,7 @@ int main(void)
         r = hold(&j, &err);
     if (r < 0)
         loop_refuse(HOLDER_CONTROL_FD, &j, &err);
+    fallback_clean(&j);
     limiter_free(j.limiter);
     return r < 0 ? 1 : 0;
 }

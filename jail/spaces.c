@@ -99,7 +99,7 @@ pid_t spaces_clone(struct jail *j, int *pidfd, struct err *err)
     if (pid >= 0)
         return pid;
     err_sys(err, "clone");
-    if (find_refused(j, &flags, err) < 0)
+    if (flags == 0 || find_refused(j, &flags, err) < 0)
         return -1;
     pid = clone_flags(j, flags, pidfd);
     return pid < 0 ? err_sys(err, "clone") : pid;

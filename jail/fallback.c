@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* fallback - see fallback.h. What it cannot hide is named by effective[]. */
+#include "jail/fallback.h"
+
+#include <limits.h>
+#include <string.h>
+
+#include "jail/handoff.h"
+#include "jail/landlock.h"
+#include "jail/limits.h"
+#include "jail/pass.h"
+#include "jail/seccomp.h"
+#include "src/base/auto.h"
+#include "src/base/scratch.h"
+
+static const char *scratch_dir(const struct jail *j)
+{
+    return handoff_text(j->h, j->h->scratch);
+}
+
+int fallback_choose(struct jail *j, struct err *err)
+{
+    AUTO(fd) int members = limiter_members(j->limiter);
+
+    if (j->container)
+        return -1;
+    if (members < 0)
+        return err_wrap(err, "neither namespaces nor a control group");
+    if (landlock_abi() < 1)
+        return err_wrap(err, "neither namespaces nor Landlock");
+    if (j->h->scratch == 0)
+        return err_wrap(err, "neither namespaces nor a place for scratch");
+    j->tree_fd = scratch_make(scratch_dir(j), j->h->slot, j->uid, j->gid, err);
+    if (j->tree_fd < 0)
+        return -1;
+    j->fallback = true;
+    j->user_ns = false;
+    j->mechanism = HOLDER_MECHANISM_COUNT;
+    return 0;
+}
+
+void fallback_clean(const struct jail *j)
+{
+    if (j->fallback)
+        scratch_remove(scratch_dir(j), j->h->slot, NULL);
+}
+
+int fallback_enter(struct jail *j, struct err *err)
+{
+    char path[PATH_MAX];
+
+    if (scratch_path(scratch_dir(j), j->h->slot, path, sizeof(path), err) < 0)
+        return -1;
+    return landlock_enter(j->h, path, landlock_abi(), j->effective, err);
+}
+
+int fallback_filter(struct jail *j, struct err *err)
+{
+    unsigned variant =
+        limiter_seccomp_variant(j->limiter) | landlock_variant(landlock_abi());
+    struct holder_message m = {.type = HOLDER_READY};
+    AUTO(fd) int listener = -1;
+
+    if (seccomp_load((enum holder_tier)j->h->tier, variant, &listener, err) < 0)
+        return -1;
+    j->effective[HOLDER_SYSCALLS] = HOLDER_HOW_SECCOMP_ALLOW;
+    memcpy(m.effective, j->effective, sizeof(m.effective));
+    if (pass_send(j->up_fd, &m, sizeof(m), listener) < 0)
+        return err_sys(err, "tell the holder");
+    return 0;
+}
