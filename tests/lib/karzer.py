@@ -36,6 +36,8 @@ class Session:
         for part in ("bin", "libexec", "share", "helper"):
             shutil.copytree(built / part, self.tree / part)
         self.karzer = self.tree / "bin" / "karzer"
+        self.before = ()
+        self.before = tuple(leftovers(self))
         self.helper = self.tree / "helper"  # of tests/helper
 
     def close(self):
@@ -244,6 +246,8 @@ def leftover_files(session):
             path = os.path.join(place, name)
             if path == str(session.dir):
                 continue
+            if path == "/run/karzer" and not os.listdir(path):
+                continue  # where the holder mounts in a namespace of its own
             try:
                 st = os.lstat(path)
             except OSError:
@@ -255,8 +259,10 @@ def leftover_files(session):
 
 
 def leftovers(session):
-    return (leftover_processes(session) + leftover_cgroups() +
-            leftover_mounts() + leftover_files(session))
+    """What is there and was not when the session began."""
+    found = (leftover_processes(session) + leftover_cgroups() +
+             leftover_mounts() + leftover_files(session))
+    return [one for one in found if one not in session.before]
 
 
 def end(process):

@@ -1,6 +1,9 @@
 """Every status, and each near miss: a limit that was hit and survived is ok."""
+import subprocess
+
 import pytest
 
+import karzer
 from karzer import seconds
 
 MB = 1 << 20
@@ -58,7 +61,7 @@ def test_sleeping_does_not_stop_wall_time(box):
 def test_processor_time_that_runs_out_is_a_timeout(box):
     r = box.run("while True: pass", "--cpu-time", seconds(0.5), "--wall", seconds(20))
     assert (r.status, r.detail, r.rc) == ("timeout", "cpu", 124), r
-    assert "cpu-time" in r.limits_hit() | {r.message.split("--")[-1].split()[0]}, r
+    assert "cpu-time" in r.limits_hit(), r
 
 
 def test_sleeping_uses_no_processor_time(box):
@@ -85,8 +88,8 @@ def test_a_memory_error_out_of_reach_of_any_limit_is_an_error(box):
     r = box.run("bytearray(1 << 46)")
     assert r.status in ("error", "memory"), r
     assert r.error["name"] == "MemoryError"
-    if "rlimit" not in (r.effective["mechanisms"]["memory"] or ""):
-        assert r.status == "error", r  # no evidence of a limit
+    if "cgroup" in r.effective["mechanisms"]["memory"]:
+        assert r.status == "error", r  # the counter is no evidence of a limit
 
 
 @pytest.mark.kernel
@@ -96,7 +99,7 @@ def test_a_child_ended_for_memory_while_its_parent_recovers_is_ok(box):
         "c = subprocess.run([sys.executable, '-I', '-S', '-c',\n"
         "    'b=[]\\nfor i in range(600): b.append(bytearray(1<<20))'],\n"
         "    stderr=subprocess.DEVNULL)\n"
-        "print('recovered', c.returncode != 0)\n", "--mem", "64M")
+        "print('recovered', c.returncode != 0)\n", "--mem", "64M", "--disk", "64K")
     if "sampled" in r.effective["mechanisms"]["memory"]:
         # A sampled sum ends the whole run; a caught ENOMEM below it is ok.
         assert r.status in ("ok", "memory"), r
@@ -229,19 +232,19 @@ def test_a_command_that_is_not_a_program_is_126(box):
 
 
 @pytest.mark.users("user")
+@pytest.mark.tiers("container")
 def test_an_ordinary_user_without_user_namespaces_is_told_the_fix(box):
-    """In a user namespace whose limit of user namespaces is zero."""
-    import subprocess
-    script = ("echo 0 > /proc/sys/user/max_user_namespaces && "
-              "exec \"$@\"")
+    """In a user namespace of the test's own, whose limit of them is zero."""
+    uid = str(box.user.uid)
     argv = box.command("run", "--json", "--tier", "container", "-c", "print(1)")
     cut = len(box.user.prefix)
     done = subprocess.run(
-        [*argv[:cut], "unshare", "-Ur", "sh", "-c", script, "sh", *argv[cut:]],
+        [*argv[:cut], "unshare", "-U", "--map-user", uid, "--map-group", uid,
+         "--keep-caps", "sh", "-c",
+         "echo 0 > /proc/sys/user/max_user_namespaces && "
+         "exec setpriv --inh-caps -all --ambient-caps -all -- \"$@\"",
+         "sh", *argv[cut:]],
         capture_output=True, env=box.user.env, check=False, timeout=60)
-    if b"Operation not permitted" in done.stderr and not done.stdout:
-        pytest.skip("this kernel lets no user namespace set its limits")
-    import karzer
     r = karzer.Result(done)
     assert (r.status, r.rc) == ("unavailable", 125), r
-    assert "user.max_user_namespaces" in r.message or "namespace" in r.message, r
+    assert "user.max_user_namespaces" in r.message, r
