@@ -31,7 +31,10 @@ static int answer_error(const struct agent_frame *f, const char *payload,
     if (f->size == sizeof(no))
         memcpy(&no, payload, sizeof(no));
     errno = no > 0 && no < 4096 ? (int)no : EIO;
-    return err_sys(err, "in the cell");
+    err_sys(err, "in the cell");
+    if (err != NULL)
+        err->code = ERR_DENIED; /* the stream is whole: others may go on */
+    return -1;
 }
 
 /* The next frame of our operation; other commands' words are passed over. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fileop - file operations of a live cell, over the agent's stream, one at a
- * time. The agent's answers are hostile: sizes and names are checked here.
+ * time. The agent's answers are hostile: sizes and names are checked here. What
+ * the cell refused is ERR_DENIED with its errno; anything else ends the stream.
  */
 #ifndef KARZER_CORE_FILEOP_H
 #define KARZER_CORE_FILEOP_H

@@ -145,7 +145,18 @@ static int dir_out(const struct target *t, unsigned depth, struct err *err)
     return r;
 }
 
-static int one_out(struct target *t, unsigned depth, struct err *err)
+/* Recorded; in a tree the rest goes on. */
+static int refuse(const struct target *t, unsigned depth, const char *reason,
+                  struct err *err)
+{
+    if (files_refused(t->x, t->host, t->cell, reason, err) < 0)
+        return -1;
+    if (depth > 0)
+        return 0;
+    return err_set(err, ERR_INVALID, "--out %s: %s", t->cell, reason);
+}
+
+static int read_out(struct target *t, unsigned depth, struct err *err)
 {
     struct fileop_stat st;
 
@@ -153,19 +164,25 @@ static int one_out(struct target *t, unsigned depth, struct err *err)
         return err_wrap(err, "--out %s", t->cell);
     if (S_ISDIR(st.mode))
         return dir_out(t, depth, err);
-    if (!S_ISREG(st.mode)) {
-        if (files_refused(t->x, t->host, t->cell, "not a regular file", err) <
-            0)
-            return -1;
-        if (depth > 0)
-            return 0; /* in a tree: recorded, and the rest goes on */
-        return err_set(err, ERR_INVALID,
-                       "--out %s: not a regular file or directory", t->cell);
-    }
+    if (!S_ISREG(st.mode))
+        return refuse(t, depth, "not a regular file or directory", err);
     if (files_count(t->x, st.size, err) < 0 ||
         fileop_get_begin(&t->x->op, t->cell, &st, err) < 0)
         return err_wrap(err, "--out %s", t->cell);
     return file_out(t, &st, err);
+}
+
+static int one_out(struct target *t, unsigned depth, struct err *err)
+{
+    struct err why = {0};
+
+    if (read_out(t, depth, &why) == 0)
+        return 0;
+    if (why.code == ERR_DENIED && depth > 0)
+        return refuse(t, depth, why.text, err);
+    if (err != NULL)
+        *err = why;
+    return -1;
 }
 
 /* "a/b/c" to the directory "a/b" and the name "c"; trailing slashes ignored. */

@@ -103,7 +103,8 @@ static int run_program(struct sandbox *sb, const struct request *req,
     if (r < 0)
         p->ev->unavailable = why->code == ERR_HOST;
     if (r < 0 && !p->ev->unavailable)
-        p->ev->denied = why->code == ERR_INVALID || why->code == ERR_LIMIT;
+        p->ev->denied = why->code == ERR_INVALID || why->code == ERR_LIMIT ||
+                        why->code == ERR_DENIED;
     if (r == 0)
         r = sandbox_exec(sb, CMD_DRIVER, &sb->grant.argv, runtime, stdin_, why);
     if (r == 0)
