@@ -22,6 +22,8 @@ struct stream {
     size_t in_at;   /* the next frame starts here */
     bool hello;     /* the agent's HELLO has come */
     bool eof;
+    uint16_t file_cmd;  /* the file operation that is going on, or the last */
+    uint32_t file_open; /* bit per cmd: begun, and its end has not come */
 };
 
 int stream_init(struct stream *s, int fd, struct err *err);

@@ -9,18 +9,42 @@
 #include "src/base/auto.h"
 #include "src/core/pump.h"
 
-#define FILEOP_CMD AGENT_CMD_MAX /* commands count from 1 */
+#define FILEOP_CMD_FIRST 4 /* those below are commands */
 #define FILEOP_MS 60000
 #define FILEOP_QUEUE (512u << 10)
 
 static int send_all(struct fileop *op, uint16_t type, const void *data,
                     size_t len, struct err *err)
 {
-    if (stream_put(op->stream, type, FILEOP_CMD, data, len, err) < 0)
+    if (stream_put(op->stream, type, op->stream->file_cmd, data, len, err) < 0)
         return -1;
     if (op->stream->out.len < FILEOP_QUEUE)
         return stream_flush(op->stream, err);
     return pump_drain(op->stream, FILEOP_MS, err);
+}
+
+/*
+ * A number for a new operation: one that was left half-way still has its own,
+ * and its late words are passed over until its end comes.
+ */
+static int next_cmd(struct fileop *op, struct err *err)
+{
+    struct stream *s = op->stream;
+
+    for (unsigned i = FILEOP_CMD_FIRST; i <= AGENT_CMD_MAX; i++) {
+        if (s->file_open & (1u << i))
+            continue;
+        s->file_cmd = (uint16_t)i;
+        s->file_open |= 1u << i;
+        return 0;
+    }
+    return err_set(err, ERR_LIMIT, "too many unfinished file operations");
+}
+
+static bool is_end(uint16_t type)
+{
+    return type == AGENT_FILE_END || type == AGENT_FILE_DONE ||
+           type == AGENT_FILE_ERROR;
 }
 
 static int answer_error(const struct agent_frame *f, const char *payload,
@@ -51,7 +75,9 @@ static int answer(struct fileop *op, struct agent_frame *f,
             return -1;
         if (r == 0)
             return err_set(err, ERR_INTERNAL, "the agent does not answer");
-    } while (f->cmd != FILEOP_CMD);
+        if (is_end(f->type))
+            op->stream->file_open &= ~(1u << f->cmd);
+    } while (f->cmd != op->stream->file_cmd);
     if (f->type == AGENT_FILE_ERROR)
         return answer_error(f, *payload, err);
     return 0;
@@ -85,7 +111,7 @@ static int request_send(struct fileop *op, uint16_t type, const void *head,
     AUTO(buf) struct buf b;
 
     buf_init(&b, 3 * AGENT_PATH_MAX);
-    if (buf_add(&b, head, head_len, err) < 0)
+    if (next_cmd(op, err) < 0 || buf_add(&b, head, head_len, err) < 0)
         return -1;
     for (; *strings != NULL; strings++)
         if (buf_strz(&b, *strings, err) < 0)
@@ -153,6 +179,8 @@ static int stat_of(struct fileop *op, uint16_t type, const char *path,
                      err) < 0 ||
         answer(op, &f, &payload, err) < 0)
         return -1;
+    if (type == AGENT_FILE_STAT) /* this answer is also its end */
+        op->stream->file_open &= ~(1u << f.cmd);
     return stat_take(&f, payload, st, err);
 }
 
