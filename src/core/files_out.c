@@ -68,6 +68,12 @@ static int file_out(const struct target *t, const struct fileop_stat *st,
     uint64_t got;
     AUTO(fd) int fd = -1;
     static unsigned serial;
+    struct stat old;
+
+    if (fstatat(t->dirfd, t->name, &old, AT_SYMLINK_NOFOLLOW) == 0 &&
+        !S_ISREG(old.st_mode) && !S_ISLNK(old.st_mode))
+        return err_set(err, ERR_INVALID,
+                       "%s: there is something that is not a file", t->host);
 
     snprintf(temp, sizeof(temp), ".karzer-%d-%u.part", (int)getpid(), serial++);
     fd = openat(t->dirfd, temp,
