@@ -165,17 +165,39 @@ static int canonical(const struct jail *j, const char *path, char *out)
     return strcmp(path, out) != 0;
 }
 
-/* "0000...: 00000002 00000000 00010000 0001 01 12345 /run/x" */
+/* A name that was bound relative to a directory that nobody can tell any more:
+ * the top of a mount is the likely one. */
+static int mask_relative(const struct jail *j, const char *name,
+                         struct err *err)
+{
+    for (uint32_t i = 0; i < j->h->mount_count; i++) {
+        const struct holder_mount *m = handoff_mount(j->h, i);
+        const char *target = handoff_text(j->h, m->target);
+        char inside[2 * PATH_MAX];
+
+        snprintf(inside, sizeof(inside), "%s/%s", target + 1, name);
+        if (mask_path(j, inside, S_IFSOCK, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* "0000...: 00000002 00000000 00010000 0001 01 12345 /run/x"; a name with @ is
+ * abstract, and of another network namespace. */
 static int mask_line(const struct jail *j, const char *line, struct err *err)
 {
-    const char *path = strchr(line, '/');
     char real[PATH_MAX];
+    int at = 0;
 
-    if (path == NULL || path == line || path[-1] != ' ')
+    sscanf(line, "%*s %*x %*x %*x %*x %*x %*u %n", &at);
+    line += at;
+    if (at == 0 || line[0] == '\0' || line[0] == '@')
         return 0;
-    if (mask_socket(j, path, err) < 0)
+    if (line[0] != '/')
+        return mask_relative(j, line, err);
+    if (mask_socket(j, line, err) < 0)
         return -1;
-    return canonical(j, path, real) ? mask_socket(j, real, err) : 0;
+    return canonical(j, line, real) ? mask_socket(j, real, err) : 0;
 }
 
 int mask_sockets(const struct jail *j, struct err *err)
