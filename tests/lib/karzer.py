@@ -53,7 +53,7 @@ class User:
         self.prefix = []
         if self.uid != os.getuid():
             ids = ["--reuid", str(uid), "--regid", str(uid), "--clear-groups"]
-            self.prefix = ["setpriv", *ids, "--"]
+            self.prefix = ["/usr/bin/setpriv", *ids, "--"]
         self.dir = session.dir / name
         self.state = self.dir / "state"
         self.home = self.dir / "home"
@@ -190,7 +190,8 @@ def wait_until(what, timeout=5.0):
 
 
 def processes():
-    """(pid, uid, exe, command line) of every process."""
+    """(pid, uid, exe, command line) of every process that is alive, or dead
+    and not taken note of by a parent that is not init."""
     for entry in os.listdir("/proc"):
         if not entry.isdigit():
             continue
@@ -199,6 +200,8 @@ def processes():
             with open(f"{base}/status") as f:
                 fields = dict(line.split(":", 1) for line in f if ":" in line)
             uid = int(fields["Uid"].split()[0])
+            if fields["State"].split()[0] == "Z" and fields["PPid"].strip() == "1":
+                continue
             with open(f"{base}/cmdline", "rb") as f:
                 line = f.read().replace(b"\0", b" ").decode("utf-8", "replace")
             try:

@@ -43,7 +43,9 @@ def test_memory_is_bounded_however_it_is_taken(box, how):
     assert b"ESCAPED" not in r.stdout, r
     assert r.status in ("memory", "error"), r
     peak = r.usage["peak_memory_bytes"]
-    assert peak is None or peak < 130 * MB, r
+    # The ceiling is memory and scratch; a sampled sum sees it 50 ms later.
+    sampled = "sampled" in r.effective["mechanisms"]["memory"]
+    assert peak is None or peak < (330 if sampled else 100) * MB, r
 
 
 def test_four_children_of_150_mb_do_not_fit_into_256_mb(box):
@@ -201,33 +203,55 @@ def test_open_files_are_bounded(box):
     assert 40 <= int(r.text) <= 64, r
 
 
-def test_processors_are_shared_as_asked(box):
-    """Two busy processes on half a processor: about half of the wall time."""
-    r = box.python(
-        "import os, time\n"
+BUSY = ("import os, time\n"
         "os.fork()\n"
         "end = time.monotonic() + 1.5\n"
-        "while time.monotonic() < end: pass\n", "--cpu", "0.5")
-    how = r.effective["mechanisms"]["cpu"]
-    if "cgroup" in how:
+        "while time.monotonic() < end: pass\n")
+
+
+def test_two_busy_processes_share_one_processor(box):
+    r = box.python(BUSY, "--cpu", "1")
+    assert r.status == "ok" and r.effective["mechanisms"]["cpu"], r
+    assert r.usage["cpu_ms"] <= 1800, r
+
+
+def test_half_a_processor_is_half_or_refused(box):
+    """Without a cgroup nothing gives a half: that is said, not ignored."""
+    r = box.python(BUSY, "--cpu", "0.5")
+    if r.status == "ok":
+        assert "cgroup" in r.effective["mechanisms"]["cpu"], r
         assert r.usage["cpu_ms"] <= 1100, r
-    else:
-        assert r.usage["cpu_ms"] <= 1900, r
+        return
+    assert (r.status, r.rc) == ("unavailable", 125) and "cpu" in r.message, r
+    r = box.python(BUSY, "--cpu", "0.5", "--may-lack", "cpu")
+    assert r.status == "ok" and r.effective["mechanisms"]["cpu"] is None, r
 
 
 def test_limits_cannot_be_raised_from_inside(box):
     r = box.python(
         "import resource\n"
-        "for name in ('NOFILE', 'CORE'):\n"
-        "    what = getattr(resource, 'RLIMIT_' + name)\n"
+        "def now(): return [resource.getrlimit(i) for i in range(16)]\n"
+        "before = now()\n"
+        "for what in range(16):\n"
         "    hard = resource.getrlimit(what)[1]\n"
-        "    try:\n"
-        "        resource.setrlimit(what, (hard + 1, hard + 1)); print('RAISED')\n"
-        "    except (ValueError, PermissionError): print('refused')\n",
+        "    if hard < 0: continue\n"
+        "    for new in ((hard, -1), (-1, -1), (hard + 1, hard + 1)):\n"
+        "        try: resource.setrlimit(what, new)\n"
+        "        except (ValueError, PermissionError): pass\n"
+        "print([n for n, (a, b) in enumerate(zip(before, now())) if a != b])\n",
         "--nofile", "100")
-    assert r.text == "refused\nrefused\n", r
+    assert r.text == "[]\n", r
 
 
 def test_core_dumps_are_off(box):
-    r = box.python("import resource; print(resource.getrlimit(resource.RLIMIT_CORE))")
-    assert r.text == "(0, 0)\n", r
+    """1, not 0: that stops a core_pattern that is a pipe, too; and no program
+    changes it."""
+    r = box.python("import resource as r\n"
+                   "print(r.getrlimit(r.RLIMIT_CORE))\n"
+                   "try: r.setrlimit(r.RLIMIT_CORE, (0, 0))\n"
+                   "except (ValueError, PermissionError): pass\n"
+                   "print(r.getrlimit(r.RLIMIT_CORE))\n")
+    assert r.text == "(1, 1)\n(1, 1)\n", r
+    r = box.python("import os; os.chdir('/tmp'); os.abort()", "--out",
+                   f"/tmp/core:{box.dir}/core")
+    assert r.signal == 6 and not list(box.dir.glob("core*")), r
