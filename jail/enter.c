@@ -152,7 +152,9 @@ static int descriptors_close(struct jail *j, struct err *err)
 static int filter_load(struct jail *j, struct err *err)
 {
     return seccomp_load((enum holder_tier)j->h->tier,
-                        limiter_seccomp_variant(j->limiter), NULL, err);
+                        limiter_seccomp_variant(j->limiter) |
+                            seccomp_variant_of(j->h),
+                        NULL, err);
 }
 
 static int agent_start(struct jail *j, struct err *err)

@@ -7,6 +7,7 @@
 #include <linux/seccomp.h>
 #include <stddef.h>
 
+#include "jail/handoff.h"
 #include "jail/seccomp_programs.h"
 #include "src/base/sys.h"
 
@@ -17,6 +18,14 @@ _Static_assert(sizeof(seccomp_programs) / sizeof(seccomp_programs[0]) ==
 #ifndef SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV
 #define SECCOMP_FILTER_FLAG_WAIT_KILLABLE_RECV (1UL << 5)
 #endif
+
+unsigned seccomp_variant_of(const struct holder_handoff *h)
+{
+    for (uint32_t i = 0; i < h->mount_count; i++)
+        if ((handoff_mount(h, i)->flags & HOLDER_MOUNT_RW) != 0)
+            return SECCOMP_SHARED_TREE;
+    return 0;
+}
 
 /* A caller that waits for the holder is not interrupted by signals, which
    would send the signal twice; kernels before 5.19 do not know the flag. */

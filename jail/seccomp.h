@@ -13,7 +13,7 @@
 #include "abi/holder.h"
 #include "src/base/err.h"
 
-/* What this host lacks; bits. */
+/* What this host lacks, or this run has; bits. */
 enum seccomp_variant {
     /* No memory cgroup: refuse memory that no process maps (memfd, System V
        IPC, vmsplice, larger pipes). */
@@ -26,9 +26,16 @@ enum seccomp_variant {
     SECCOMP_OLD_LANDLOCK = 8,
     /* Landlock below ABI 6: signals and F_SETOWN(_EX) go to the listener. */
     SECCOMP_SUPERVISE = 16,
+    /* A tree of the host can be written: refuse setuid and setgid bits. Comes
+       with NO_NAMESPACES by itself: there every tree is the host's. */
+    SECCOMP_SHARED_TREE = 32,
 
-    SECCOMP_VARIANTS = 32,
+    SECCOMP_VARIANTS = 64,
 };
+
+/* SECCOMP_SHARED_TREE, or 0: whether a mount of a checked hand-off can be
+   written. */
+unsigned seccomp_variant_of(const struct holder_handoff *h);
 
 /*
  * no_new_privs must be set. With SUPERVISE *listener gets the notification fd

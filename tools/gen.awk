@@ -99,8 +99,8 @@ function print_head() {
         print "Which calls a cell can make, and why. What no row names answers"
         print "ENOSYS, as on a kernel that is too old for it; so do 32-bit and"
         print "x32 calls. No answer kills. \"Looked at\" means that arguments"
-        print "decide; what is said of another host (\"without a memory cgroup\")"
-        print "holds only there."
+        print "decide; what is said of one case (\"without a memory cgroup\") holds"
+        print "only there."
     }
 }
 
@@ -191,8 +191,11 @@ function walk(t,    part, n, i, s) {
     }
     if (t in variant) {
         s = walk(without[t])
-        return s (with[t] in answer ? "; " lacking[variant[t]] " some are " \
-            answer[with[t]] : walk(with[t]))
+        if (with[t] in answer)
+            return s "; " lacking[variant[t]] " some are " answer[with[t]]
+        n = walk(with[t])
+        sub(/^; /, "", n)
+        return s (n ? "; " lacking[variant[t]] ", " n : "")
     }
     s = says[t] ~ /^\(/ ? "" : "; " says[t]
     n = split(leads[t], part, " ")

@@ -4,9 +4,8 @@
  * prints build/gen/jail/seccomp_programs.h. Runs at build time only.
  *
  * A call number is found by comparing ranges: neighbours with the same answer
- * are one range, so some 130 comparisons tell 471 calls apart and a program
- * loads in a third of the time that a rule per call takes. Each program is then
- * run here against a plain reading of the table; a difference fails the build.
+ * are one range, so some 130 comparisons tell 471 calls apart. Each program is
+ * then run against a plain reading of the table: a difference fails the build.
  */
 #include <asm/ioctls.h>
 #include <asm/sockios.h>
@@ -85,10 +84,24 @@ static const struct range rows[] = {
 
 #define ROWS (sizeof(rows) / sizeof(rows[0]))
 
+/* The rows of a switch stand together: the first, and how many. */
+static unsigned first[TARGETS], count[TARGETS];
+
 static void fail(const char *what, unsigned n)
 {
     fprintf(stderr, "seccomp_gen: %s (%u)\n", what, n);
     exit(1);
+}
+
+static void find_rows(void)
+{
+    for (unsigned i = 0; i < ROWS; i++) {
+        enum target_id t = rows[i].in;
+        if (count[t]++ == 0)
+            first[t] = i;
+        if (first[t] + count[t] != i + 1)
+            fail(targets[t].name, i);
+    }
 }
 
 static enum target_id resolve(enum target_id t, unsigned variant)
@@ -183,13 +196,11 @@ static void add_range(uint32_t from, uint32_t to, enum target_id target)
 static void collect(enum target_id t, unsigned variant)
 {
     static struct range mine[ROWS];
-    unsigned n = 0;
+    unsigned n = count[t];
     uint64_t next = 0;
     enum target_id rest = resolve(targets[t].otherwise, variant);
 
-    for (unsigned i = 0; i < ROWS; i++)
-        if (rows[i].in == t)
-            mine[n++] = rows[i];
+    memcpy(mine, &rows[first[t]], n * sizeof(mine[0]));
     qsort(mine, n, sizeof(mine[0]), by_from);
     tree.len = 0;
     for (unsigned i = 0; i < n; i++) {
@@ -322,27 +333,31 @@ static uint32_t by_program(const struct program *p,
 
     for (unsigned at = p->len; at-- > 0;) {
         struct sock_filter f = p->at[at];
-        switch (f.code) {
-        case BPF_LD | BPF_W | BPF_ABS:
+        if (f.code == (BPF_LD | BPF_W | BPF_ABS))
             a = word_of(d, f.k);
-            break;
-        case BPF_ALU | BPF_AND | BPF_K:
+        else if (f.code == (BPF_ALU | BPF_AND | BPF_K))
             a &= f.k;
-            break;
-        case BPF_JMP | BPF_JA:
+        else if (f.code == (BPF_JMP | BPF_JA))
             at -= f.k;
-            break;
-        case BPF_JMP | BPF_JEQ | BPF_K:
+        else if (f.code == (BPF_JMP | BPF_JEQ | BPF_K))
             at -= a == f.k ? f.jt : f.jf;
-            break;
-        case BPF_JMP | BPF_JGE | BPF_K:
+        else if (f.code == (BPF_JMP | BPF_JGE | BPF_K))
             at -= a >= f.k ? f.jt : f.jf;
-            break;
-        default:
+        else
             return f.k;
-        }
     }
     return 0;
+}
+
+/* Where a switch sends this call. */
+static enum target_id follow(enum target_id t, const struct seccomp_data *d)
+{
+    uint32_t v = word_of(d, targets[t].word) & targets[t].value;
+
+    for (unsigned i = first[t]; i < first[t] + count[t]; i++)
+        if (v >= rows[i].from && v <= rows[i].to)
+            return rows[i].target;
+    return targets[t].otherwise;
 }
 
 static uint32_t by_table(unsigned variant, const struct seccomp_data *d)
@@ -351,14 +366,8 @@ static uint32_t by_table(unsigned variant, const struct seccomp_data *d)
 
     if (d->arch != AUDIT_ARCH_X86_64)
         return targets[T_ENOSYS].value;
-    while (targets[t = resolve(t, variant)].kind == KIND_SWITCH) {
-        uint32_t v = word_of(d, targets[t].word) & targets[t].value;
-        enum target_id next = targets[t].otherwise;
-        for (unsigned i = 0; i < ROWS; i++)
-            if (rows[i].in == t && v >= rows[i].from && v <= rows[i].to)
-                next = rows[i].target;
-        t = next;
-    }
+    while (targets[t = resolve(t, variant)].kind == KIND_SWITCH)
+        t = follow(t, d);
     return targets[t].value;
 }
 
@@ -367,23 +376,32 @@ static uint32_t draw(void)
     static uint64_t state = 0x9e3779b97f4a7c15u;
 
     state = state * 6364136223846793005u + 1442695040888963407u;
-    return (uint32_t)(state >> 33);
+    return (uint32_t)(state >> 32);
 }
 
-/* A value at or beside an edge of some row, sometimes two of them together. */
-static uint32_t draw_edge(void)
+/* A value in, at or beside some row of this switch; half the time in it, so
+   that what it leads to is reached. */
+static uint32_t draw_edge(enum target_id t)
 {
-    const struct range *r = &rows[draw() % ROWS];
-    uint32_t edges[] = {r->from,
-                        r->to,
-                        r->from - 1,
-                        r->to + 1,
-                        0,
-                        targets[r->in].value,
-                        1u << (draw() % 32)};
-    uint32_t v = edges[draw() % (sizeof(edges) / sizeof(edges[0]))];
+    const struct range *r = &rows[first[t] + draw() % count[t]];
+    uint32_t edges[8] = {r->from,     r->to,  r->from,           r->to,
+                         r->from - 1, draw(), 1u << draw() % 32, r->to + 1};
 
-    return draw() % 4 == 0 ? v | draw_edge() : v;
+    return edges[draw() % 8];
+}
+
+/* The words that the next switches on the way look at: each decision is close,
+   and the bits that no switch should look at are random. */
+static void draw_way(unsigned variant, struct seccomp_data *d, unsigned steps)
+{
+    enum target_id t = resolve(follow(T_ROOT, d), variant);
+
+    for (; steps > 0 && targets[t].kind == KIND_SWITCH; steps--) {
+        uint32_t mask = targets[t].value;
+        uint32_t v = (draw_edge(t) & mask) | (draw() & ~mask);
+        memcpy((char *)d + targets[t].word, &v, sizeof(v));
+        t = resolve(follow(t, d), variant);
+    }
 }
 
 static void check_one(const struct program *p, const struct seccomp_data *d)
@@ -392,30 +410,40 @@ static void check_one(const struct program *p, const struct seccomp_data *d)
         fail("program and table differ on call", (unsigned)d->nr);
 }
 
+/* Arguments meant for the call or, since it may take a neighbour's way, for the
+   calls beside it; then off that way again at its first fork. */
+static void prove_call(const struct program *p, enum target_id t, uint32_t nr)
+{
+    struct seccomp_data d = {.arch = AUDIT_ARCH_X86_64};
+    bool plain = targets[resolve(t, p->variant)].kind == KIND_ANSWER;
+
+    for (unsigned n = 0; n < (plain ? 50 : 1000); n++) {
+        for (unsigned a = 0; a < 6; a++)
+            d.args[a] = (draw() % 2 ? (uint64_t)draw() << 32 : 0) |
+                        (draw() % 2 ? draw() : 0);
+        d.nr = (int)(n % 4 < 2 ? nr : nr + n % 4 * 2 - 5);
+        draw_way(p->variant, &d, TARGETS);
+        d.nr = (int)nr;
+        draw_way(p->variant, &d, draw() % 2);
+        check_one(p, &d);
+    }
+}
+
 static void prove(const struct program *p)
 {
     struct seccomp_data d = {.arch = AUDIT_ARCH_X86_64};
 
-    for (unsigned nr = 0; nr < 1024; nr++) {
-        d.nr = (int)nr;
-        check_one(p, &d);
-        d.nr = (int)(nr | 0x40000000u);
+    for (unsigned n = 0; n < 2048; n++) {
+        d.nr = (int)(n / 2 | (n % 2 ? 0x40000000u : 0)); /* x32 calls, too */
         check_one(p, &d);
     }
-    for (unsigned i = 0; i < ROWS; i++)
-        for (unsigned n = 0; rows[i].in == T_ROOT && n < 3000; n++) {
-            d.nr = (int)rows[i].from;
-            if (targets[resolve(rows[i].target, p->variant)].kind ==
-                    KIND_ANSWER &&
-                n > 8)
-                break;
-            for (unsigned a = 0; a < 6; a++)
-                d.args[a] = draw_edge() |
-                            (draw() % 3 == 0 ? (uint64_t)draw() << 32 : 0);
-            check_one(p, &d);
-        }
-    d.arch = AUDIT_ARCH_I386;
-    check_one(p, &d);
+    for (unsigned i = first[T_ROOT]; i < first[T_ROOT] + count[T_ROOT]; i++)
+        prove_call(p, rows[i].target, rows[i].from);
+    d.nr = 0;
+    for (unsigned i = 0; i < 32; i++) {
+        d.arch = AUDIT_ARCH_X86_64 ^ 1u << i;
+        check_one(p, &d);
+    }
 }
 
 /* Every number that x86_64 has given out is decided here, on purpose. */
@@ -423,11 +451,16 @@ static void check_complete(void)
 {
     for (uint32_t nr = 0; nr <= LAST_CALL; nr++) {
         unsigned found = 0;
-        for (unsigned i = 0; i < ROWS; i++)
-            found += rows[i].in == T_ROOT && rows[i].from == nr;
+        for (unsigned i = first[T_ROOT]; i < first[T_ROOT] + count[T_ROOT]; i++)
+            found += rows[i].from == nr;
         if (found != 1 && (nr < 337 || nr > 423))
             fail("not exactly one row for call", nr);
     }
+}
+
+static unsigned served_by(unsigned v) /* the variant with this one's program */
+{
+    return (v & SECCOMP_NO_NAMESPACES) != 0 ? v | SECCOMP_SHARED_TREE : v;
 }
 
 static void print(const struct program *p)
@@ -445,10 +478,13 @@ int main(void)
     static struct program p;
     unsigned len[SECCOMP_VARIANTS];
 
+    find_rows();
     check_complete();
     printf("/* Generated from jail/seccomp.def by tools/seccomp_gen.c. */\n"
            "#include <linux/filter.h>\n");
     for (unsigned v = 0; v < SECCOMP_VARIANTS; v++) {
+        if (served_by(v) != v)
+            continue;
         compile_all(&p, v);
         prove(&p);
         print(&p);
@@ -457,7 +493,8 @@ int main(void)
     printf("\nstatic const struct sock_fprog seccomp_programs[%d] = {\n",
            SECCOMP_VARIANTS);
     for (unsigned v = 0; v < SECCOMP_VARIANTS; v++)
-        printf("{%u, (struct sock_filter *)seccomp_program_%u},\n", len[v], v);
+        printf("{%u, (struct sock_filter *)seccomp_program_%u},\n",
+               len[served_by(v)], served_by(v));
     printf("};\n");
     return fflush(stdout) != 0 || ferror(stdout);
 }

@@ -32,10 +32,13 @@
 #define OLD SECCOMP_OLD_LANDLOCK
 #define MEM SECCOMP_NO_MEMFD
 #define AFF SECCOMP_NO_AFFINITY
+#define SHARED SECCOMP_SHARED_TREE
 
 /* A call, and its errno without and with these variant bits; 0: it succeeds.
-   PASS: it reaches the kernel, which says ENOENT, EBADF, EINVAL or EFAULT. */
+   PASS: it reaches the kernel, which says ENOENT, EBADF, EINVAL or EFAULT;
+   NEWER: or ENOSYS, where the kernel is older than the call. */
 #define PASS (-1)
+#define NEWER (-2)
 struct row {
     const char *what;
     long nr;
@@ -144,16 +147,27 @@ static const struct row files[] = {
     {"openat2", __NR_openat2, {HERE, NOWHERE}, ENOSYS},
     {"make", __NR_openat, {HERE, NOWHERE, O_CREAT | O_WRONLY, 0755}, ENOENT},
     {"make setuid", __NR_openat, {HERE, NOWHERE, O_CREAT | O_WRONLY, 04755},
+     ENOENT, SHARED | BARE, EPERM},
+    {"make setgid", __NR_open, {NOWHERE, O_CREAT | O_WRONLY, 02755}, ENOENT,
+     SHARED | BARE, EPERM},
+    {"make setgid, high bits", __NR_open,
+     {NOWHERE, HIGH | O_CREAT | O_WRONLY, HIGH | 02755}, ENOENT, SHARED | BARE,
      EPERM},
-    {"make setgid", __NR_open, {NOWHERE, O_CREAT | O_WRONLY, 02755}, EPERM},
     {"tmpfile setuid", __NR_openat, {HERE, NOWHERE, O_TMPFILE | O_RDWR, 04700},
+     ENOENT, SHARED | BARE, EPERM},
+    {"creat", __NR_creat, {NOWHERE, 0755}, ENOENT},
+    {"creat setuid", __NR_creat, {NOWHERE, 04755}, ENOENT, SHARED | BARE,
      EPERM},
-    {"creat setuid", __NR_creat, {NOWHERE, 04755}, EPERM},
     {"chmod", __NR_chmod, {NOWHERE, 0755}, ENOENT, BARE, EPERM},
-    {"chmod setuid", __NR_chmod, {NOWHERE, 04755}, EPERM},
+    {"chmod setuid", __NR_chmod, {NOWHERE, 04755}, ENOENT, SHARED | BARE,
+     EPERM},
     {"fchmod", __NR_fchmod, {9999, 0755}, EBADF, BARE, EPERM},
-    {"fchmodat setgid", __NR_fchmodat, {HERE, NOWHERE, 02755}, EPERM},
-    {"fchmodat2 setuid", 452, {HERE, NOWHERE, 04755}, EPERM},
+    {"fchmod setgid", __NR_fchmod, {9999, 02755}, EBADF, SHARED | BARE, EPERM},
+    {"fchmodat", __NR_fchmodat, {HERE, NOWHERE, 0755}, ENOENT, BARE, EPERM},
+    {"fchmodat setgid", __NR_fchmodat, {HERE, NOWHERE, 02755}, ENOENT,
+     SHARED | BARE, EPERM},
+    {"fchmodat2 setuid", 452, {HERE, NOWHERE, 04755}, NEWER, SHARED | BARE,
+     EPERM},
     {"chown", __NR_chown, {NOWHERE, 0, 0}, ENOENT, BARE, EPERM},
     {"fchown", __NR_fchown, {9999, 0, 0}, EBADF, BARE, EPERM},
     {"utimensat", __NR_utimensat, {HERE, NOWHERE}, ENOENT, BARE, EPERM},
@@ -165,7 +179,10 @@ static const struct row files[] = {
     {"mknod block", __NR_mknodat, {HERE, NOWHERE, S_IFBLK | 0600}, EPERM},
     {"mknod char, high bits", __NR_mknodat,
      {HERE, NOWHERE, HIGH | 0xf0000 | S_IFCHR}, EPERM},
-    {"mknod setuid", __NR_mknod, {NOWHERE, S_IFREG | 04755}, EPERM},
+    {"mknod setuid", __NR_mknod, {NOWHERE, S_IFREG | 04755}, ENOENT,
+     SHARED | BARE, EPERM},
+    {"mknodat setgid", __NR_mknodat, {HERE, NOWHERE, S_IFREG | 02755}, ENOENT,
+     SHARED | BARE, EPERM},
     {"truncate", __NR_truncate, {NOWHERE, 0}, ENOENT, OLD, EACCES},
     {"O_TRUNC for reading", __NR_openat, {HERE, NOWHERE, O_TRUNC}, ENOENT, OLD,
      EACCES},
