@@ -2,7 +2,7 @@
 """pyc - bytecode beside the Python driver, for the interpreter that runs this.
 
 Never compared with the source (a copy keeps it valid) and without docstrings;
-used by the Makefile. Other interpreters compile the source when they start.
+used by the Makefile. It names the files as a cell sees them. Other interpreters compile the source when they start.
 """
 import importlib.util
 import py_compile
@@ -12,5 +12,5 @@ from pathlib import Path
 for source in sorted(Path(sys.argv[1]).glob("*.py")):
     py_compile.compile(
         str(source), importlib.util.cache_from_source(str(source)),
-        doraise=True, optimize=2,
+        dfile="/karzer/runtime/python/" + source.name, doraise=True, optimize=2,
         invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)

@@ -7,8 +7,6 @@ that can begin a statement. Where both halves compile on their own, the first
 ends where the second begins, and one after the other they are the block.
 Whatever is doubtful goes through the tree.
 """
-import builtins
-
 ONLY_AST = 0x400
 
 # A backslash may join lines, and its warnings would come twice; the others say
@@ -23,7 +21,6 @@ def run(name, source):
     if driver.blocks > 1 and "linecache" in driver.modules:
         driver.part("errors")["register"]()
     codes, last = split(name, source)
-    driver.space.setdefault("__builtins__", builtins)
     for code in codes:
         exec(code, driver.space)
     if last is not None:

@@ -3,7 +3,10 @@
 
 Used by errors.py. What is not certain is not drawn.
 """
+import sys
+
 ONLY_AST = 0x400
+NEWER = sys.version_info >= (3, 11, 4)
 
 
 def of(chain, name, number, function, line):
@@ -71,19 +74,37 @@ def find_anchors(segment):
     node, data = body[0].value, segment.encode("utf-8")
     kind = type(node).__name__
     if kind == "BinOp":
-        spot = operator_of(data, node)
+        spot = operator_of(segment, data, node)
     elif kind == "Subscript":
-        spot = (node.value.end_col_offset, node.slice.end_col_offset + 1)
+        spot = index_of(segment, data, node)
     else:
         return None
-    return tuple(len(data[:at].decode("utf-8", "replace")) for at in spot)
+    return spot
 
 
-def operator_of(data, node):
-    start = node.left.end_col_offset
-    between = data[start:node.right.col_offset]
-    left = start + len(between) - len(between.lstrip(b" )"))
+def chars(data, end):
+    return len(data[:end].decode("utf-8", "replace"))
+
+
+def operator_of(segment, data, node):
+    start = chars(data, node.left.end_col_offset)
+    between = segment[start:chars(data, node.right.col_offset)]
+    offset = len(between) - len(between.lstrip())
+    left = start + offset
     right = left + 1
-    if data[right:right + 1] in (b"*", b"/", b"<", b">"):
+    if not between[offset + 1:offset + 2].isspace() \
+            and offset + 1 < len(between):
         right += 1
+    while NEWER and segment[left:left + 1] and (
+            segment[left].isspace() or segment[left] in ")#"):
+        left, right = left + 1, right + 1
+    return left, right
+
+
+def index_of(segment, data, node):
+    left = chars(data, node.value.end_col_offset)
+    right = chars(data, node.slice.end_col_offset + 1)
+    if NEWER:
+        left = max(left, segment.find("[", left))
+        right = max(right, segment.find("]", right - 1) + 1)
     return left, right

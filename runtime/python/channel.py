@@ -5,26 +5,20 @@ A message is written whole or, when the channel is gone, not at all: other
 threads wait, signals wait, and what is sent from within (a signal handler, a
 __repr__) is queued and follows.
 """
-import _signal
-from _thread import get_ident
-from posix import write
-
 SIGNALS = tuple(range(1, 32))
-BLOCK, SETMASK = _signal.SIG_BLOCK, _signal.SIG_SETMASK
-sigmask = _signal.pthread_sigmask
+BLOCK, SETMASK = 0, 2
+sigmask, write = driver.sigmask, driver.write
 
 
 def drain():
     while driver.queue:
         with driver.lock:
-            driver.owner = get_ident()
             old = sigmask(BLOCK, ())
             try:
                 sigmask(BLOCK, SIGNALS)
                 while driver.queue:
                     put(driver.queue.pop(0))
             finally:
-                driver.owner = None
                 sigmask(SETMASK, old)
 
 

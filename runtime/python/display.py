@@ -4,8 +4,10 @@
 Loaded at the first object that is displayed. What the program's own methods
 give is checked here, so that they can't break the channel.
 """
+import _io
 import sys
-from _io import BytesIO
+
+BytesIO = _io.BytesIO
 
 RESULT = 64
 VALUE = 1
@@ -146,11 +148,11 @@ def to_bytes(mime, data):
     if isinstance(data, (bytes, bytearray, memoryview)):
         return bytes(data)
     if mime in BASE64 and isinstance(data, str):
-        from binascii import a2b_base64
-        return a2b_base64(data)
+        import binascii
+        return binascii.a2b_base64(data)
     if mime == "application/json" or not isinstance(data, str):
-        from json import dumps
-        data = dumps(data)
+        import json
+        data = json.dumps(data)
     return data.encode("utf-8", "backslashreplace")
 
 

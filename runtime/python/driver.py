@@ -9,12 +9,13 @@ name: everything used here is held privately, from before it ran.
 import builtins
 import posix
 import sys
-from _frozen_importlib_external import SourceFileLoader
-from _thread import allocate_lock, get_ident
-
-__builtins__ = vars(builtins).copy()
+from _frozen_importlib_external import MAGIC_NUMBER
+from _signal import pthread_sigmask
+from _thread import RLock, get_ident
+from marshal import loads
 
 CHANNEL = 3
+PYC = MAGIC_NUMBER + b"\1\0\0\0"  # never to be compared with its source
 CODE_LAST = 1
 CODE_MAX = 8 + 4096 + (16 << 20)
 QUICK_MAX = 4096
@@ -27,14 +28,21 @@ NOTICES = (b"import", b"__", b"exec", b"eval", b"compile", b"attr", b"vars",
            b"quit", b"help", b"copyright", b"credits", b"license", b"cod",
            b"breakpoint")
 
-close, fstat, getpid, read = posix.close, posix.fstat, posix.getpid, posix.read
+close, fstat, getpid, read, write = (
+    posix.close, posix.fstat, posix.getpid, posix.read, posix.write)
+open_fd, READ = posix.open, posix.O_RDONLY | posix.O_CLOEXEC
 
 
 class Driver:
     """What the parts of the driver share."""
 
+    get_ident, sigmask = staticmethod(get_ident), staticmethod(pthread_sigmask)
+    write = staticmethod(write)
+
     def __init__(self):
         self.home = sys.argv.pop(1)
+        self.tag = sys.implementation.cache_tag
+        self.builtins = __builtins__  # our copy: none but the driver's frames have these
         self.space = sys.modules["__main__"].__dict__
         self.modules = sys.modules
         self.streams = (sys.stdout, sys.stderr)
@@ -46,16 +54,18 @@ class Driver:
         self.site = False    # site.py has run
         self.blocks = 0
         self.inbox = b""
-        self.lock = allocate_lock()
-        self.owner = None    # the thread that holds the lock
+        self.lock = RLock()  # held by the thread that writes
         self.queue = []
         self.masked = None   # the signal mask to go back to
+        self.reserve = bytes(3 << 20)  # for a report without memory; untouched
         self.channel = self.move_channel()
         self.identity = self.identify(self.channel)
         self.pid = getpid()
         self.spare = (posix.dup2(self.channel, self.channel - 1, False)
                       if self.channel > CHANNEL else -1)
         posix.register_at_fork(after_in_child=self.forked)
+        if "linecache" in sys.modules:  # it knows the line that started us
+            sys.modules["linecache"].cache.pop("<string>", None)
 
     @staticmethod
     def move_channel():
@@ -101,16 +111,32 @@ class Driver:
         return space
 
     def load(self, name):
-        loader = SourceFileLoader("karzer", self.home + "/" + name + ".py")
+        """The code of a file of this folder, compiled if it is."""
         try:
-            return loader.get_code("karzer")
+            data = self.file("__pycache__/%s.%s.pyc" % (name, self.tag))
+        except FileNotFoundError:
+            data = b""
+        if data[:8] == PYC:
+            return loads(data[16:])
+        name += ".py"
+        return compile(self.file(name), self.home + "/" + name, "exec", 0,
+                       True)
+
+    def file(self, name):
+        path = self.home + "/" + name
+        try:
+            fd = open_fd(path, READ)
         except OSError:
             # The program may have used up its file descriptors.
             if self.spare < 0 or self.identify(self.spare) != self.identity:
                 raise
             close(self.spare)
             self.spare = -1
-            return loader.get_code("karzer")
+            fd = open_fd(path, READ)
+        try:
+            return b"".join(iter(lambda: read(fd, 1 << 14), b""))
+        finally:
+            close(fd)
 
     # the channel
 
@@ -142,7 +168,7 @@ class Driver:
         """Whole messages only, whatever other threads and signals do."""
         self.queue.append(len(payload).to_bytes(4, "little")
                           + kind.to_bytes(4, "little") + payload)
-        if self.owner != get_ident():  # else a send() below us takes it
+        if not self.lock._is_owned():  # else a send() below us takes it
             self.part("channel")["drain"]()
 
     def flush(self):
@@ -161,32 +187,35 @@ class Driver:
             if self.masked is not None:
                 self.part("session")["unmask"]()
             self.sources[name] = source
+            self.space.setdefault("__builtins__", builtins)
             if not source.isascii() or any(word in source for word in NOTICES):
                 if not self.site:
                     self.part("start")
-            elif last and len(source) < QUICK_MAX and b"\\" not in source:
-                return self.run_quick(name, source)
+            elif last and len(source) < QUICK_MAX and b"\\" not in source \
+                    and source[:1] not in b" \t":
+                done, error = self.run_quick(name, source)
+                if done:
+                    return error
             self.part("blocks")["run"](name, source)
         except BaseException as error:
+            self.reserve = None
             return error
 
     def run_quick(self, name, source):
-        """A block that is one expression, perhaps. eval() does not set up the
-        types of the syntax tree as compile() does, which costs more than all
-        of the driver."""
+        """(True, its exception) for a block that is one expression. eval()
+        does not set up the types of the syntax tree as compile() does, which
+        costs more than all of the driver."""
+        self.quick = name
         try:
-            self.quick = name
-            if source[:1] in b" \t":
-                raise SyntaxError
             value = eval(source, self.space)
-        except (SyntaxError, ValueError) as error:
-            if error.__traceback__.tb_next is not None:
-                return error  # it did compile
-            self.quick = None
-            self.part("blocks")["run"](name, source)
-        else:
             if value is not None:
                 self.part("display")["show_value"](value)
+        except (SyntaxError, ValueError) as error:
+            if error.__traceback__.tb_next is not None:
+                return True, error  # it did compile
+            self.quick = None
+            return False, None
+        return True, None
 
     def figures(self):
         """Shows the figures that a block left open."""
@@ -202,6 +231,8 @@ class Driver:
 
     def finish(self, error):
         """Ends as a program ends: by returning, or by an exception."""
+        self.space = None  # what the program leaves behind goes with __main__
+        self.streams = ()
         if error is None:
             return
         if isinstance(error, SystemExit):
@@ -228,10 +259,11 @@ def main():
             return
         flags, name, source = message
         last = flags & CODE_LAST
-        if driver.blocks or name[:1] != "<":
+        if driver.blocks or not last or name[:1] != "<":
             name = driver.part("session")["begin"](name)
         driver.blocks += 1
-        error = driver.run(name, source, last)
+        error = (driver.run(name, source, last) if last
+                 else driver.part("session")["run"](name, source))
         driver.figures()
         if last or driver.channel < 0:
             return driver.finish(error)

@@ -7,7 +7,6 @@ so they are put in while it writes; to import traceback costs as much as the
 whole start of the interpreter.
 """
 import sys
-from _thread import get_ident
 
 ERROR = 65
 EAGAIN, ENOMEM = 11, 12
@@ -16,6 +15,8 @@ CHAIN_MAX = 1000
 
 
 def report(error):
+    if driver.quick is not None:
+        driver.sources["<string>"] = driver.sources[driver.quick]
     if isinstance(error, NameError) and not driver.site:
         driver.part("start")  # its names may be what was meant
     limit = sys.getrecursionlimit()
@@ -93,7 +94,7 @@ def users(trace):
     """The traceback without the driver's frames."""
     kept = []
     while trace is not None:
-        if not trace.tb_frame.f_code.co_filename.startswith(driver.home + "/"):
+        if trace.tb_frame.f_builtins is not driver.builtins:
             kept.append(trace)
         trace = trace.tb_next
     for one, following in zip(kept, kept[1:] + [None]):
@@ -108,17 +109,20 @@ class Text:
 
     def __init__(self, chain):
         self.stderr = sys.stderr
-        self.thread = get_ident()
+        self.thread = driver.get_ident()
         self.parts = []
         self.start = []   # of the line being written: a group's margin
         self.chain = chain
 
     def write(self, text):
-        if get_ident() != self.thread:
+        if driver.get_ident() != self.thread:
             return self.stderr.write(text)
-        self.parts.append(text)
+        lines = ()
         if text.startswith('  File "') and text.endswith("\n"):
-            self.parts += source_lines(text, "".join(self.start), self.chain)
+            lines = source_lines(text, "".join(self.start), self.chain)
+            text = named(text)
+        self.parts.append(text)
+        self.parts += lines
         if text.endswith("\n"):
             self.start = []
         else:
@@ -159,6 +163,13 @@ def source_lines(text, margin, chain):
         if carets:
             lines += margin, "    ", carets, "\n"
     return lines
+
+
+def named(text):
+    """A block that went through eval() has its name only here."""
+    if driver.quick is None or not text.startswith('  File "<string>", '):
+        return text
+    return text.replace("<string>", driver.quick, 1)
 
 
 def shown_anyway(name):

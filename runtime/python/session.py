@@ -4,13 +4,13 @@
 Loaded by the driver before a block that is not simply the only one.
 """
 import _io
-import _signal
 import sys
+from select import select
 
 DONE = 66
 SIGNALS = tuple(range(1, 32))
-BLOCK, SETMASK = _signal.SIG_BLOCK, _signal.SIG_SETMASK
-sigmask = _signal.pthread_sigmask
+BLOCK, SETMASK = 0, 2
+sigmask = driver.sigmask
 
 
 def begin(name):
@@ -37,8 +37,16 @@ def end(error):
     elif error is not None:
         driver.report(error)
         status = 1
+        driver.reserve = reserve()
     driver.flush()
     driver.send(DONE, (status & 0xffffffff).to_bytes(4, "little"))
+
+
+def reserve():
+    try:
+        return bytes(3 << 20)
+    except MemoryError:
+        return None
 
 
 def exit_status(error):
@@ -67,16 +75,22 @@ def reopen_stdin():
             pass
 
 
-def receive():
-    """The next block. A signal's handler may run, and raise, while we wait;
-    from the first byte on signals are held, until the block runs."""
-    wait()
-    driver.masked = sigmask(BLOCK, ())
+def run(name, source):
+    """Runs a block; signals are held once it has ended, for an interrupt that
+    comes late must not end the driver."""
     try:
-        sigmask(BLOCK, SIGNALS)
-        return driver.receive()
-    except KeyboardInterrupt:
-        return driver.receive()
+        error = driver.run(name, source, False)
+        hold()
+    except BaseException as late:
+        error = late
+        hold()
+    return error
+
+
+def hold():
+    if driver.masked is None:
+        driver.masked = sigmask(BLOCK, ())
+    sigmask(BLOCK, SIGNALS)
 
 
 def unmask():
@@ -84,16 +98,32 @@ def unmask():
     sigmask(SETMASK, old)
 
 
-def wait():
-    from select import select
-
+def receive():
+    """The next block. Handlers run, and may raise, while we wait for it."""
     while not driver.inbox:
         try:
+            if wait():
+                break
+        except SystemExit:
+            raise
+        except BaseException:
+            pass  # two at once
+    hold()
+    return driver.receive()
+
+
+def wait():
+    try:
+        sigmask(SETMASK, driver.masked)
+        try:
             select([driver.channel], [], [])
-            return
-        except KeyboardInterrupt:
-            pass  # nothing runs that it could interrupt
-        except (OSError, ValueError):
-            return
-        except BaseException as error:
-            driver.excepthook(type(error), error, None)
+        finally:
+            sigmask(BLOCK, SIGNALS)
+    except KeyboardInterrupt:
+        return False  # nothing runs that it could interrupt
+    except (OSError, ValueError):
+        return True  # no channel: receive() says so
+    except Exception as error:
+        driver.part("errors")["complain"](error)
+        return False
+    return True

@@ -9,14 +9,15 @@
 #define ERRNO_MAX 4095u
 
 /*
- * The line that starts the driver: bytecode when it is this interpreter's, else
- * the source. No import by name, so that nothing is searched for, and nothing
- * is bound in __main__ or entered in sys.modules. runtime/python/README.md.
+ * The line that starts the driver: from its bytecode when that is this
+ * interpreter's, else from its source. No import by name, so nothing is
+ * searched for; nothing is bound in __main__ or entered in sys.modules; and
+ * with builtins of its own. See runtime/python/README.md.
  */
 #define PYTHON_START                                                           \
     "exec(__import__('_frozen_importlib_external').SourceFileLoader("          \
     "'karzer',__import__('sys').argv[1]+'/driver.py').get_code('karzer'),"     \
-    "{'__name__':'karzer'})"
+    "{'__name__':'karzer','__builtins__':__builtins__.__dict__.copy()})"
 
 struct text {
     const char *at;
