@@ -249,7 +249,7 @@ static int v2_mount(const char *path, struct cgroup_mount *out)
 
         if (fd < 0)
             continue;
-        strcpy(out->point, usual[i]);
+        snprintf(out->point, sizeof(out->point), "%s", usual[i]);
         out->root[0] = '\0';
         out->rest = path;
         return 0;
