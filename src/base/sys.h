@@ -15,8 +15,16 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-struct mount_attr;
-struct landlock_ruleset_attr;
+/* libc's own header may lack the mount calls, or have them all. */
+#include <sys/mount.h>
+#ifndef MOUNT_ATTR_RDONLY
+#include <linux/mount.h>
+#endif
+#ifndef RENAME_NOREPLACE
+#define RENAME_NOREPLACE 1u
+#endif
+
+struct rlimit;
 
 int sys_pidfd_send_signal(int pidfd, int sig);
 int sys_pidfd_send_info(int pidfd, int sig, siginfo_t *info);
@@ -36,7 +44,8 @@ int sys_mount_setattr(int dirfd, const char *path, unsigned flags,
                       const struct mount_attr *attr, size_t size);
 int sys_pivot_root(const char *new_root, const char *put_old);
 int sys_close_range(unsigned first, unsigned last, unsigned flags);
-/* As fork() with these flags and no shared memory; no atfork handlers run. */
+/* As fork() with these flags and no shared memory; no atfork handlers run.
+   Where clone3() is refused as unknown, by clone(). */
 pid_t sys_clone3(const struct clone_args *args);
 int sys_execveat(int fd, const char *path, char *const argv[],
                  char *const envp[], int flags);
@@ -51,5 +60,12 @@ int sys_landlock_restrict_self(int fd, unsigned flags);
 int sys_setresuid(uid_t uid);
 int sys_setresgid(gid_t gid);
 int sys_setgroups(size_t n, const gid_t *list);
+int sys_tgkill(pid_t process, pid_t thread, int sig);
+int sys_ioctl(int fd, unsigned long request, void *arg);
+int sys_renameat2(int from, const char *from_path, int to, const char *to_path,
+                  unsigned flags);
+ssize_t sys_getdents64(int fd, void *list, size_t size);
+int sys_getrlimit(int which, struct rlimit *now);
+int sys_setrlimit(int which, const struct rlimit *want);
 
 #endif
