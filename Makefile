@@ -22,6 +22,14 @@ OPT ?= -O2 -g
 CFLAGS_ALL = -std=gnu11 -D_GNU_SOURCE -DKARZER_VERSION='"$(VERSION)"' -I. \
              -I$(BUILD)/gen $(WARN) $(OPT) -ffunction-sections -fdata-sections \
              -fstack-protector-strong -MMD -MP $(CFLAGS)
+# The programs are static, with musl where musl-gcc is installed: they start in
+# 0.1 ms, with glibc in 0.4 (docs/decisions/0003-musl.md). Kernel headers and
+# static libraries are the host's. Tests and other compilers use glibc.
+MUSL ?= $(if $(filter gcc,$(CC)),$(shell command -v musl-gcc))
+PROGRAM_CC := $(or $(MUSL),$(CC))
+PROGRAM_CFLAGS := $(if $(MUSL),-idirafter /usr/include \
+                  -idirafter /usr/include/$(shell $(CC) -print-multiarch))
+LIBDIR := $(shell dirname $$($(CC) -print-file-name=libjansson.a))
 LDFLAGS_ALL = -static -Wl,--gc-sections -Wl,-z,norelro -Wl,--build-id=none \
               $(LDFLAGS)
 
@@ -31,6 +39,8 @@ say = @echo "  $(1) $(patsubst $(BUILD)/%,%,$@)"
 
 srcs = $(sort $(wildcard $(1)/*.c))
 objs = $(patsubst %.c,$(BUILD)/obj/%.o,$(foreach d,$(1),$(call srcs,$(d))))
+programs = $(patsubst %.c,$(BUILD)/program/%.o,\
+           $(foreach d,$(1),$(call srcs,$(d))))
 
 BIN := $(BUILD)/bin/karzer
 LIBEXEC := $(BUILD)/libexec/karzer
@@ -48,6 +58,11 @@ $(BUILD)/obj/%.o: %.c Makefile
 	$(call say,CC)
 	$(Q)$(CC) $(CFLAGS_ALL) -c $< -o $@
 
+$(BUILD)/program/%.o: %.c Makefile
+	@mkdir -p $(@D)
+	$(call say,CC)
+	$(Q)$(PROGRAM_CC) $(CFLAGS_ALL) $(PROGRAM_CFLAGS) -c $< -o $@
+
 # The seccomp programs are compiled at build time from one table.
 GEN := $(BUILD)/gen/jail/seccomp_programs.h
 $(BUILD)/tools/seccomp_gen: tools/seccomp_gen.c jail/seccomp.def \
@@ -57,21 +72,23 @@ $(BUILD)/tools/seccomp_gen: tools/seccomp_gen.c jail/seccomp.def \
 $(GEN): $(BUILD)/tools/seccomp_gen
 	@mkdir -p $(@D)
 	$(Q)$< > $@.new && mv $@.new $@
-$(call objs,jail): $(GEN)
+$(call objs,jail) $(call programs,jail): $(GEN)
 
-$(BIN): $(call objs,src/cli src/tier src/core src/cell src/base)
+MUSL_SHIM := $(if $(MUSL),$(BUILD)/program/musl/chk.o)
+$(BIN): $(call programs,src/cli src/tier src/core src/cell src/base) \
+    $(MUSL_SHIM)
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC) $(OPT) $^ $(LDFLAGS_ALL) -o $@ -ljansson -lcrypto
-$(LIBEXEC)/karzer-jail: $(call objs,jail src/base)
+	$(Q)$(PROGRAM_CC) $(OPT) $^ $(LDFLAGS_ALL) -o $@ \
+	    $(LIBDIR)/libjansson.a $(LIBDIR)/libcrypto.a
+$(LIBEXEC)/karzer-jail: $(call programs,jail src/base)
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC) $(OPT) $^ $(LDFLAGS_ALL) -o $@
-# Without libc: docs/decisions/0003-bare.md.
-$(LIBEXEC)/karzer-agent: $(call objs,agent bare)
+	$(Q)$(PROGRAM_CC) $(OPT) $^ $(LDFLAGS_ALL) -o $@
+$(LIBEXEC)/karzer-agent: $(call programs,agent)
 	@mkdir -p $(@D)
 	$(call say,LD)
-	$(Q)$(CC) $(OPT) $^ $(LDFLAGS_ALL) -nostdlib -o $@
+	$(Q)$(PROGRAM_CC) $(OPT) $^ $(LDFLAGS_ALL) -o $@
 
 # libkarzer is one object that shows only karzer_*: what it shares with the
 # other programs cannot clash with a name of its user.

@@ -304,7 +304,7 @@ static void list_turn(struct file_op *op, struct frame_out *out)
 
     if (!frame_free(out) || frame_room(out) < LIST_ROOM)
         return;
-    n = getdents64(op->fd, buf, sizeof(buf));
+    n = getdents64(op->fd, (void *)buf, sizeof(buf));
     if (n > 0 && op->entries <= FILE_LIST_MAX) {
         for (ssize_t at = 0; at < n;) {
             const struct dirent64 *d = (const void *)(buf + at);

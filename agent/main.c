@@ -13,6 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "agent/exec.h"
@@ -44,7 +45,7 @@ static int signals_init(void)
  * agent is among those that a program gets; nothing else is open. */
 static int files_init(void)
 {
-    if (close_range(AGENT_STREAM_FD + 1, ~0u, 0) < 0)
+    if (syscall(SYS_close_range, AGENT_STREAM_FD + 1, ~0u, 0) < 0)
         return -1;
     for (int fd = 0; fd < AGENT_STREAM_FD; fd++) {
         if (dup3(AGENT_STREAM_FD, fd, O_CLOEXEC) < 0)

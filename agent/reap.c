@@ -109,7 +109,7 @@ static ssize_t scan_processes(void)
 
     if (proc < 0)
         return -1;
-    while ((n = getdents64(proc, buf, sizeof(buf))) > 0)
+    while ((n = getdents64(proc, (void *)buf, sizeof(buf))) > 0)
         count = scan_batch(proc, buf, n, count);
     close(proc);
     return n < 0 || count == 0 ? -1 : (ssize_t)count;

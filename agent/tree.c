@@ -222,7 +222,7 @@ static int remove_some(struct tree_remove *r)
 {
     char buf[BATCH] __attribute__((aligned(8)));
     int depth = r->depth;
-    ssize_t n = getdents64(r->fd[depth], buf, sizeof(buf));
+    ssize_t n = getdents64(r->fd[depth], (void *)buf, sizeof(buf));
 
     if (n > 0)
         return remove_batch(r, buf, n);

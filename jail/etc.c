@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "jail/tree.h"
+#include "src/base/sys.h"
 #include "src/base/auto.h"
 #include "src/base/fd.h"
 
@@ -141,7 +142,7 @@ static int take_all(int host, int dir, struct err *err)
     _Alignas(struct dirent64) char list[8192];
     ssize_t len;
 
-    while ((len = getdents64(host, list, sizeof(list))) > 0) {
+    while ((len = sys_getdents64(host, list, sizeof(list))) > 0) {
         const struct dirent64 *d;
 
         for (ssize_t at = 0; at < len; at += d->d_reclen) {

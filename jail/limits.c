@@ -22,6 +22,7 @@
 
 #include "jail/limiter.h"
 #include "jail/seccomp.h"
+#include "src/base/sys.h"
 #include "src/base/auto.h"
 #include "src/base/fd.h"
 
@@ -311,11 +312,11 @@ static int set_rlimit(int which, uint64_t value, const char *name,
 {
     struct rlimit now, want;
 
-    if (getrlimit((__rlimit_resource_t)which, &now) < 0)
+    if (sys_getrlimit(which, &now) < 0)
         return err_sys(err, "read %s", name);
     want.rlim_max = value < now.rlim_max ? value : now.rlim_max;
     want.rlim_cur = want.rlim_max;
-    if (setrlimit((__rlimit_resource_t)which, &want) < 0)
+    if (sys_setrlimit(which, &want) < 0)
         return err_sys(err, "set %s", name);
     return 0;
 }

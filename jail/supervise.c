@@ -91,7 +91,7 @@ static bool still_asks(const struct call *c)
 {
     uint64_t id = c->id;
 
-    return ioctl(c->s->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
+    return sys_ioctl(c->s->listener, SECCOMP_IOCTL_NOTIF_ID_VALID, &id) == 0;
 }
 
 /* Copies from the caller's memory. The check comes after: then it was the
@@ -191,7 +191,7 @@ static int thread_signal(const struct call *c, pid_t process, pid_t thread,
         return -1;
     if (info != NULL)
         return sys_rt_tgsigqueueinfo(process, thread, sig, info);
-    return tgkill(process, thread, sig);
+    return sys_tgkill(process, thread, sig);
 }
 
 static int do_tgkill(const struct call *c)
@@ -366,12 +366,12 @@ static int answer_one(struct supervise *s)
         return -1;
     /* The kernel wants it zeroed. */
     memset(s->ask, 0, s->ask_size);
-    if (ioctl(s->listener, SECCOMP_IOCTL_NOTIF_RECV, s->ask) < 0)
+    if (sys_ioctl(s->listener, SECCOMP_IOCTL_NOTIF_RECV, s->ask) < 0)
         return errno == ENOENT || errno == EINTR ? 1 : -1;
     answer.id = s->ask->id;
     answer.error = perform(s, s->ask);
     /* Who asked may be dead by now. */
-    ioctl(s->listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
+    sys_ioctl(s->listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
     return 1;
 }
 

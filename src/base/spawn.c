@@ -1,82 +1,88 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* spawn - see spawn.h. */
+/*
+ * spawn - see spawn.h. The child of vfork shares our memory until it execs: it
+ * makes system calls and writes one number, and no signal handler runs in it.
+ */
 #include "src/base/spawn.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
+#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "src/base/auto.h"
 #include "src/base/fd.h"
 #include "src/base/sys.h"
 
 #define SPAWN_FDS_MAX 8
+#define SPAWN_ABOVE 32 /* out of the way of the numbers that the child gets */
 
-/* Sources are first moved out of the way of the targets. */
-static int actions_fill(posix_spawn_file_actions_t *fa, const int *fds,
-                        size_t count, int *high)
+/* In the child, every signal blocked; 0 or errno. */
+static int child_prepare(const int *fds, int count)
 {
-    int r = 0;
+    int high[SPAWN_FDS_MAX];
+    sigset_t none;
 
-    for (int i = 0; i < 3 && r == 0; i++)
-        r = posix_spawn_file_actions_addopen(fa, i, "/dev/null", O_RDWR, 0);
-    for (size_t i = 0; i < count && r == 0; i++) {
-        high[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, 32);
+    for (int i = 0; i < count; i++) {
+        high[i] = fcntl(fds[i], F_DUPFD_CLOEXEC, SPAWN_ABOVE);
         if (high[i] < 0)
             return errno;
-        r = posix_spawn_file_actions_adddup2(fa, high[i], (int)(3 + i));
     }
-    if (r == 0)
-        r = posix_spawn_file_actions_addclosefrom_np(fa, (int)(3 + count));
-    return r;
+    sys_close_range(0, 2, 0);
+    if (open("/dev/null", O_RDWR) != 0 || dup2(0, 1) != 1 || dup2(0, 2) != 2)
+        return errno;
+    for (int i = 0; i < count; i++)
+        if (dup2(high[i], 3 + i) < 0)
+            return errno;
+    if (sys_close_range((unsigned)(3 + count), ~0u, 0) < 0 || setsid() < 0)
+        return errno;
+    sigemptyset(&none);
+    return sigprocmask(SIG_SETMASK, &none, NULL) == 0 ? 0 : errno;
 }
 
-static int attributes_fill(posix_spawnattr_t *at)
+static pid_t child_start(const char *path, const int *fds, int count,
+                         volatile int *failed)
 {
-    sigset_t none, all;
+    char *const argv[] = {(char *)path, NULL};
+    char *const envp[] = {NULL};
+    sigset_t all, old;
+    pid_t child;
 
-    sigemptyset(&none);
+    *failed = 0;
     sigfillset(&all);
-    posix_spawnattr_setsigmask(at, &none);
-    posix_spawnattr_setsigdefault(at, &all);
-    return posix_spawnattr_setflags(at, POSIX_SPAWN_SETSIGMASK |
-                                            POSIX_SPAWN_SETSIGDEF |
-                                            POSIX_SPAWN_SETSID);
+    sigprocmask(SIG_BLOCK, &all, &old);
+    child = vfork();
+    if (child == 0) {
+        *failed = child_prepare(fds, count);
+        if (*failed == 0) {
+            execve(path, argv, envp);
+            *failed = errno;
+        }
+        _exit(127);
+    }
+    if (child < 0)
+        *failed = errno;
+    sigprocmask(SIG_SETMASK, &old, NULL);
+    return child;
 }
 
 int spawn_program(const char *path, const int *fds, size_t count, pid_t *pid,
                   int *pidfd, struct err *err)
 {
-    char *const argv[] = {(char *)path, NULL};
-    char *const envp[] = {NULL};
-    int high[SPAWN_FDS_MAX];
-    posix_spawn_file_actions_t fa;
-    posix_spawnattr_t at;
-    pid_t child = -1;
-    int r;
+    volatile int failed;
+    pid_t child;
 
     if (count > SPAWN_FDS_MAX)
         return err_set(err, ERR_INTERNAL, "%zu descriptors to pass", count);
-    for (size_t i = 0; i < count; i++)
-        high[i] = -1;
-    posix_spawn_file_actions_init(&fa);
-    posix_spawnattr_init(&at);
-    r = actions_fill(&fa, fds, count, high);
-    if (r == 0)
-        r = attributes_fill(&at);
-    if (r == 0)
-        r = posix_spawn(&child, path, &fa, &at, argv, envp);
-    posix_spawn_file_actions_destroy(&fa);
-    posix_spawnattr_destroy(&at);
-    for (size_t i = 0; i < count; i++)
-        fd_drop(&high[i]);
-    errno = r;
-    if (r != 0)
+    child = child_start(path, fds, (int)count, &failed);
+    if (failed != 0) {
+        if (child > 0)
+            waitpid(child, NULL, 0);
+        errno = failed;
         return err_sys(err, "start %s", path);
+    }
     *pidfd = sys_pidfd_open(child, 0);
     if (*pidfd < 0) {
         err_sys(err, "pidfd_open");

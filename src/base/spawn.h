@@ -3,8 +3,9 @@
  * spawn - starts a program with exactly the descriptors that are listed.
  *
  * As vfork and exec, so the size of the caller does not matter. The child gets
- * /dev/null as 0, 1, 2, the list from 3 upwards, default signals, an empty
- * signal mask, a session of its own, and an empty environment.
+ * /dev/null as 0, 1, 2, the list from 3 upwards, an empty signal mask, a
+ * session of its own, and an empty environment. Signals that the caller ignores
+ * it ignores, too, until it says otherwise: a holder does that first.
  */
 #ifndef KARZER_BASE_SPAWN_H
 #define KARZER_BASE_SPAWN_H

@@ -121,7 +121,7 @@ static int status_line(const struct result *r, const struct limits *limits,
     if (e != NULL)
         return ending_line(r, limits, e, lines, err);
     if (r->status == STATUS_ERROR && r->signal != 0) {
-        signal = sigabbrev_np(r->signal);
+        signal = strsignal(r->signal);
         return strs_addf(lines, err, "error: ended by signal %d (%s)",
                          r->signal, signal == NULL ? "?" : signal);
     }

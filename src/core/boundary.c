@@ -18,6 +18,7 @@
 
 #include "src/base/auto.h"
 #include "src/base/fd.h"
+#include "src/base/sys.h"
 #include "src/core/record.h"
 #include "src/core/record_file.h"
 
@@ -229,7 +230,7 @@ static int rotate(struct boundary *b, struct err *err)
     if (record_first(b->fd, &first, err) < 0)
         return -1;
     record_name(first, name);
-    if (renameat2(b->dir, RECORD_FILE, b->dir, name, RENAME_NOREPLACE) < 0)
+    if (sys_renameat2(b->dir, RECORD_FILE, b->dir, name, RENAME_NOREPLACE) < 0)
         return err_sys(err, "rename to %s", name);
     return open_current(b, err);
 }

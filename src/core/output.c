@@ -2,10 +2,11 @@
 /* output - see output.h. Called by pump.c and result.c. */
 #include "src/core/output.h"
 
-#include <openssl/evp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "src/base/base64.h"
 
 void output_init(struct output *o, uint64_t cap)
 {
@@ -77,16 +78,15 @@ char *output_kept(const struct output *o, size_t *len)
 json_t *bytes_json(const char *data, size_t len, bool *base64)
 {
     json_t *s = json_stringn(data, len); /* NULL when it is not UTF-8 */
-    unsigned char *out;
+    char *out;
 
     *base64 = s == NULL;
     if (s != NULL)
         return s;
-    out = malloc(4 * ((len + 2) / 3) + 1);
+    out = base64_encode(data, len);
     if (out == NULL)
         return NULL;
-    EVP_EncodeBlock(out, (const unsigned char *)data, (int)len);
-    s = json_string((const char *)out);
+    s = json_string(out);
     free(out);
     return s;
 }
