@@ -30,6 +30,8 @@
 #include "src/base/fd.h"
 #include "src/base/sys.h"
 
+#define SIGNALS_REAL_TIME 32 /* the kernel's SIGRTMIN: those above have no handler */
+
 struct step {
     const char *name;
     int (*run)(struct jail *j, struct err *err);
@@ -108,7 +110,7 @@ static int process_settle(struct jail *j, struct err *err)
     umask(022);
     setsid();
     sigemptyset(&none);
-    for (int sig = 1; sig < __SIGRTMIN; sig++)
+    for (int sig = 1; sig < SIGNALS_REAL_TIME; sig++)
         if (sig != SIGKILL && sig != SIGSTOP)
             signal(sig, SIG_DFL);
     if (sigprocmask(SIG_SETMASK, &none, NULL) < 0)
