@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mask - something empty over files that a cell has no business with: known
- * carriers of tokens, parts of /proc, and socket nodes of the host, since a
- * read-only mount does not hinder a connect(). Called by view.c when all else
- * is in place; the new root is sealed then.
+ * carriers of tokens, and parts of /proc. Called by view.c when all else is in
+ * place; the new root is sealed then.
  */
 #ifndef KARZER_JAIL_MASK_H
 #define KARZER_JAIL_MASK_H
+
+#include <sys/types.h>
 
 #include "jail/jail.h"
 #include "src/base/err.h"
@@ -14,8 +15,13 @@
 /* Those of mask.def, and for the process view mask_etc.def, that exist. */
 int mask_files(const struct jail *j, struct err *err);
 
-/* Bound AF_UNIX sockets of the host below any tree that the cell sees. Still
- * in the host's network namespace, which has the list. */
-int mask_sockets(const struct jail *j, struct err *err);
+/* Below the new root, if it exists, the cell may open it, and it is of this
+ * kind (S_IFMT; 0: any). */
+int mask_path(const struct jail *j, const char *path, mode_t only,
+              struct err *err);
+
+/* The same for what `point` (O_PATH) names; `path` is for messages. */
+int mask_point(const struct jail *j, int point, mode_t only, const char *path,
+               struct err *err);
 
 #endif
