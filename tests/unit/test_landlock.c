@@ -19,7 +19,7 @@ static int read_what_is_not_listed(void)
     REFUSED(open(secret, O_RDONLY), EACCES);
     REFUSED(open(base, O_RDONLY | O_DIRECTORY), EACCES);
     REFUSED(open("/etc/shadow", O_RDONLY), EACCES);
-    REFUSED(open("/etc/default/useradd", O_RDONLY), EACCES);
+    MUST(open("/etc/environment", O_RDONLY) == -1); /* a mask */
     REFUSED(open("/home", O_RDONLY | O_DIRECTORY), EACCES);
     REFUSED(open("/dev/shm/new", O_RDWR | O_CREAT, 0600), EACCES);
     REFUSED(execl(secret, secret, NULL), EACCES);
