@@ -29,6 +29,7 @@
 #define CPU_PERIOD_US 100000u /* the kernel's default for new groups */
 /* Both for a core file and for a pipe in core_pattern, which ignores 0. */
 #define CORE_NONE 1u
+#define AGENT_FILES 256u /* descriptors */
 #define CHARGE_PAGES 64u /* a processor's stock of charges (memcg) */
 
 /* The group of this part: its directory and version; -1: none. */
@@ -321,6 +322,25 @@ static int set_rlimit(int which, uint64_t value, const char *name,
     return 0;
 }
 
+/* The agent needs more than a program may have: it keeps the hard limit, and
+ * what it starts gets the soft one as both (agent/exec.c). */
+static int set_files(const struct limiter *l, struct err *err)
+{
+    uint64_t hard =
+        l->limits.nofile < AGENT_FILES ? AGENT_FILES : l->limits.nofile;
+    struct rlimit want;
+
+    if (sys_getrlimit(RLIMIT_NOFILE, &want) < 0)
+        return err_sys(err, "read RLIMIT_NOFILE");
+    if (want.rlim_max > hard)
+        want.rlim_max = hard;
+    want.rlim_cur =
+        l->limits.nofile < want.rlim_max ? l->limits.nofile : want.rlim_max;
+    if (sys_setrlimit(RLIMIT_NOFILE, &want) < 0)
+        return err_sys(err, "set RLIMIT_NOFILE");
+    return 0;
+}
+
 /* As many of the allowed processors as whole ones were granted; which ones
  * depends on the slot, so that cells do not all sit on the first. */
 static int set_affinity(const struct limiter *l, struct err *err)
@@ -349,7 +369,7 @@ static int set_affinity(const struct limiter *l, struct err *err)
 
 int limiter_rlimits(const struct limiter *l, struct err *err)
 {
-    if (set_rlimit(RLIMIT_NOFILE, l->limits.nofile, "RLIMIT_NOFILE", err) < 0 ||
+    if (set_files(l, err) < 0 ||
         set_rlimit(RLIMIT_CORE, CORE_NONE, "RLIMIT_CORE", err) < 0)
         return -1;
     if (l->how[HOLDER_PIDS] == HOLDER_HOW_RLIMIT &&

@@ -255,3 +255,28 @@ def test_core_dumps_are_off(box):
     r = box.python("import os; os.chdir('/tmp'); os.abort()", "--out",
                    f"/tmp/core:{box.dir}/core")
     assert r.signal == 6 and not list(box.dir.glob("core*")), r
+
+
+@pytest.mark.kernel
+@pytest.mark.parametrize("limit", [8, 64])
+def test_open_files_are_limited_for_good(box, limit):
+    """Also where the agent itself needs more."""
+    r = box.shell("ulimit -n; ulimit -Hn; ulimit -n 256; ulimit -n",
+                  "--nofile", str(limit))
+    assert r.text.split() in ([str(limit)] * 2, [str(limit)] * 3), r
+    r = box.python(
+        "import os, resource\n"
+        "print(*resource.getrlimit(resource.RLIMIT_NOFILE))\n"
+        f"for hard in ({limit + 1}, 256):\n"
+        "    try: resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))\n"
+        "    except (OSError, ValueError): continue\n"
+        "    print('RAISED')\n"
+        "try:\n"
+        "    while True: n = os.dup(0)\n"
+        "except OSError: print(n)\n", "--nofile", str(limit))
+    assert r.text == f"{limit} {limit}\n{limit - 1}\n", r
+
+
+def test_a_block_runs_with_few_open_files(box):
+    r = box.run("print(1)", "--nofile", "16")
+    assert r.text == "1\n", r
