@@ -31,7 +31,8 @@ enum runtime_type {
                             MemoryError, else 0), then three times
                             {uint32_t len, UTF-8}: name, value, traceback */
     RUNTIME_DONE,        /* int32_t: 0, or 1 after an error, or the status that
-                            sys.exit() asked for; the block has ended */
+                            sys.exit() asked for; the block has ended. Not for
+                            a LAST block: there the program's end says it */
 };
 
 enum runtime_code_flag {
