@@ -62,6 +62,7 @@ static int exists(unsigned tree, const char *name)
 /* A process in every tree of the group, which ignores polite signals. */
 static pid_t start_in(const struct cgroup *group)
 {
+    int procs[CGROUP_PART_COUNT];
     pid_t pid = fork();
 
     if (pid != 0) {
@@ -73,17 +74,16 @@ static pid_t start_in(const struct cgroup *group)
         return pid;
     }
     signal(SIGTERM, SIG_IGN);
-    /* The first tree last: then the parent sees that all are done. */
-    for (unsigned i = host.count; i-- > 0;) {
-        int fd = openat(group->dir[i], "cgroup.procs", O_WRONLY);
-
-        if (fd < 0 || write(fd, "0", 1) != 1)
-            _exit(1);
-        close(fd);
-    }
-    /* Holds no lock: only the group of its parent's descriptors does. */
+    for (unsigned i = 0; i < host.count; i++)
+        procs[i] = openat(group->dir[i], "cgroup.procs", O_WRONLY);
+    /* Holds no lock: only the parent's descriptors do. */
     for (int fd = 3; fd < 64; fd++)
-        close(fd);
+        if (fd < procs[0] || fd >= procs[0] + (int)host.count)
+            close(fd);
+    /* The first tree last: then the parent sees that all are done. */
+    for (unsigned i = host.count; i-- > 0;)
+        if (write(procs[i], "0", 1) != 1)
+            _exit(1);
     for (;;)
         pause();
 }
