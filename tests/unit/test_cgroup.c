@@ -77,9 +77,8 @@ static pid_t start_in(const struct cgroup *group)
     for (unsigned i = 0; i < host.count; i++)
         procs[i] = openat(group->dir[i], "cgroup.procs", O_WRONLY);
     /* Holds no lock: only the parent's descriptors do. */
-    for (int fd = 3; fd < 64; fd++)
-        if (fd < procs[0] || fd >= procs[0] + (int)host.count)
-            close(fd);
+    for (unsigned i = 0; i < host.count; i++)
+        close(group->dir[i]);
     /* The first tree last: then the parent sees that all are done. */
     for (unsigned i = host.count; i-- > 0;)
         if (write(procs[i], "0", 1) != 1)
