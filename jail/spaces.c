@@ -149,7 +149,7 @@ int spaces_join(struct jail *j, struct err *err)
     return 0;
 }
 
-/* Uptime and the monotonic clock start at 0 from the next exec or fork on. */
+/* Uptime and the monotonic clock start at 0 in the new namespace. */
 static int clock_start(const struct jail *j)
 {
     struct timespec mono, boot;
@@ -160,6 +160,19 @@ static int clock_start(const struct jail *j)
     snprintf(text, sizeof(text), "monotonic -%lld 0\nboottime -%lld 0\n",
              (long long)mono.tv_sec, (long long)boot.tv_sec);
     return fd_write_text(j->proc_fd, "self/timens_offsets", text);
+}
+
+/*
+ * Enters it at once. Linux does that at the next exec only from 6.3 on; before,
+ * the agent would stay outside and its vfork would be EINVAL.
+ */
+static int clock_enter(const struct jail *j)
+{
+    AUTO(fd)
+    int fd =
+        openat(j->proc_fd, "self/ns/time_for_children", O_RDONLY | O_CLOEXEC);
+
+    return fd < 0 ? -1 : setns(fd, CLONE_NEWTIME);
 }
 
 static int settle_one(struct jail *j, int flag, enum holder_mechanism mechanism,
@@ -188,7 +201,7 @@ int spaces_settle(struct jail *j, struct err *err)
         return -1;
     }
     if (j->effective[HOLDER_CLOCK] == HOLDER_HOW_NAMESPACE &&
-        clock_start(j) < 0) {
+        (clock_start(j) < 0 || clock_enter(j) < 0)) {
         err_sys(err, "clock offsets");
         return jail_lacks(j, HOLDER_CLOCK);
     }
