@@ -77,6 +77,7 @@ static pid_t start_in(const struct cgroup *group)
     for (unsigned i = 0; i < host.count; i++)
         procs[i] = openat(group->dir[i], "cgroup.procs", O_WRONLY);
     /* Holds no lock: only the parent's descriptors do. */
+    close(slot_fd);
     for (unsigned i = 0; i < host.count; i++)
         close(group->dir[i]);
     /* The first tree last: then the parent sees that all are done. */
