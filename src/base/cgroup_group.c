@@ -2,8 +2,8 @@
 /*
  * cgroup_group - makes, empties and removes groups; see cgroup.h.
  *
- * The flock on the directory in the first tree says that a group is alive. It
- * is taken first and given up last, so a group without it is nobody's.
+ * The flock on its directories says that a group is alive. The first tree's is
+ * taken first and given up last: what is there without it is nobody's.
  */
 #include "src/base/cgroup.h"
 
@@ -37,6 +37,7 @@ static void nap(void)
 
 void cgroup_init(struct cgroup *group, unsigned slot)
 {
+    group->slot = slot;
     snprintf(group->name, sizeof(group->name), "karzer-%u", slot);
     for (int i = 0; i < CGROUP_PART_COUNT; i++)
         group->dir[i] = -1;
@@ -55,13 +56,22 @@ static int open_dir(const struct cgroup_tree *tree, const char *name)
                   O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 }
 
+/* -1 with EWOULDBLOCK: it is alive. */
+static int open_locked(const struct cgroup_tree *tree, const char *name)
+{
+    AUTO(fd) int dir = open_dir(tree, name);
+
+    if (dir < 0 || flock(dir, LOCK_EX | LOCK_NB) < 0)
+        return -1;
+    return fd_take(&dir);
+}
+
 int cgroup_open(const struct cgroup_host *host, struct cgroup *group)
 {
     for (unsigned i = 0; i < host->count; i++) {
-        group->dir[i] = open_dir(&host->tree[i], group->name);
-        if (i == 0 && (group->dir[0] < 0 ||
-                       flock(group->dir[0], LOCK_EX | LOCK_NB) < 0)) {
-            fd_drop(&group->dir[0]);
+        group->dir[i] = open_locked(&host->tree[i], group->name);
+        if (group->dir[i] < 0 && (i == 0 || errno == EWOULDBLOCK)) {
+            group_close(group);
             return -1;
         }
     }
@@ -169,6 +179,8 @@ int cgroup_remove(const struct cgroup_host *host, struct cgroup *group)
             r = -1;
     }
     group_close(group);
+    if (r == 0)
+        cgroup_note_clear(group->slot);
     return r;
 }
 
@@ -185,12 +197,10 @@ static int clear_dead(const struct cgroup_host *host, struct cgroup *group,
                        "control group %s is held by another run: two state "
                        "directories share this part of the cgroup tree",
                        group->name);
-    if (cgroup_empty(host, &dead) < 0 || cgroup_remove(host, &dead) < 0) {
-        group_close(&dead);
+    if (cgroup_remove_dead(host, &dead) < 0)
         return err_set(err, ERR_HOST,
                        "control group %s of a dead run cannot be removed",
                        group->name);
-    }
     return 0;
 }
 
@@ -224,23 +234,22 @@ static int make_one(const struct cgroup_host *host, struct cgroup *group,
         /* 0700: who cannot open it cannot hold its lock either. */
         if (mkdirat(tree->parent_fd, group->name, 0700) < 0)
             return errno == EEXIST ? 1 : -1;
-        group->dir[at] = open_dir(tree, group->name);
-        if (group->dir[at] >= 0 &&
-            (at > 0 || flock(group->dir[at], LOCK_EX | LOCK_NB) == 0))
+        group->dir[at] = open_locked(tree, group->name);
+        if (group->dir[at] >= 0)
             return 0;
         /* A sweep for another state directory was faster than the lock. */
-        fd_drop(&group->dir[at]);
         unlinkat(tree->parent_fd, group->name, AT_REMOVEDIR);
         nap();
     }
     return -1;
 }
 
-/* An earlier holder's group in a later tree only: the lock is ours. */
+/* An earlier holder's group in a later tree only; or one that is alive, of
+ * somebody whose first tree is elsewhere. */
 static int clear_later(const struct cgroup_host *host,
                        const struct cgroup *group, unsigned at)
 {
-    AUTO(fd) int dir = open_dir(&host->tree[at], group->name);
+    AUTO(fd) int dir = open_locked(&host->tree[at], group->name);
     uint64_t end = clock_us() + EMPTY_US;
 
     if (dir < 0)
@@ -258,6 +267,8 @@ int cgroup_make(struct cgroup_host *host, unsigned slot, struct cgroup *out,
     unsigned i = 0;
 
     cgroup_init(&group, slot);
+    if (cgroup_note_write(host, slot, err) < 0)
+        return -1;
     while (i < host->count) {
         int r = make_one(host, &group, i);
 

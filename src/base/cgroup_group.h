@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cgroup_group - what cgroup_group.c and cgroup_sweep.c share. Nobody else
- * includes it.
+ * cgroup_group - what cgroup_group.c, cgroup_sweep.c and cgroup_note.c share.
+ * Nobody else includes it.
  */
 #ifndef KARZER_BASE_CGROUP_GROUP_H
 #define KARZER_BASE_CGROUP_GROUP_H
@@ -13,5 +13,18 @@ void cgroup_init(struct cgroup *group, unsigned slot); /* the name; no fds */
 /* Opens a group that is there, in the trees that have it, with its lock. -1:
  * it is gone or alive. */
 int cgroup_open(const struct cgroup_host *host, struct cgroup *group);
+
+/* Empties and removes an opened one, wherever its parts are: a holder that ran
+ * in another group made them below that one. Closes it. 0 or -1. */
+int cgroup_remove_dead(const struct cgroup_host *host, struct cgroup *group);
+
+/* cgroup_note.c. Where group->slot's groups are about to be made; 0, or -1. No
+ * note where this process has no slot to note it in. */
+int cgroup_note_write(const struct cgroup_host *host, unsigned slot,
+                      struct err *err);
+void cgroup_note_clear(unsigned slot);
+
+/* The trees of a note in which the parent of its group is still there. */
+void cgroup_note_read(const char *note, struct cgroup_host *host);
 
 #endif

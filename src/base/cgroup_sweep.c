@@ -2,7 +2,8 @@
 /*
  * cgroup_sweep - removes the groups of dead holders; see cgroup.h.
  *
- * Looks in the first tree, beside where this process would make its own. A
+ * First what is noted in the slots (cgroup_note.c). Then, for those without a
+ * note, in the first tree, beside where this process would make its own. A
  * group's parts in the other trees are looked for by name where they are not in
  * the same place: a holder that ran in another group made them below that one.
  */
@@ -99,7 +100,7 @@ static void search_tree(struct cgroup_tree *tree, const char *name)
 }
 
 /* Its lock is ours now. The trees are copied: the parents may change. */
-static int remove_dead(const struct cgroup_host *host, struct cgroup *group)
+int cgroup_remove_dead(const struct cgroup_host *host, struct cgroup *group)
 {
     struct cgroup_host own = *host;
     int r;
@@ -131,7 +132,49 @@ static int sweep_one(const struct cgroup_host *host, const char *slot_dir,
     cgroup_init(&group, slot);
     if (cgroup_open(host, &group) < 0)
         return 0;
-    return remove_dead(host, &group) == 0;
+    return cgroup_remove_dead(host, &group) == 0;
+}
+
+/* Leaves out the trees where the group is not: it is gone there. */
+static void keep_present(struct cgroup_host *host, const char *name)
+{
+    unsigned kept = 0;
+
+    for (unsigned i = 0; i < host->count; i++) {
+        struct cgroup_tree *tree = &host->tree[i];
+
+        if (faccessat(tree->parent_fd, name, F_OK, 0) < 0 && errno == ENOENT) {
+            fd_drop(&tree->parent_fd);
+            continue;
+        }
+        for (int part = 0; part < CGROUP_PART_COUNT; part++)
+            if ((tree->parts >> part & 1) != 0)
+                host->of[part] = (int)kept;
+        if (kept != i)
+            host->tree[kept] = *tree;
+        kept++;
+    }
+    host->count = kept;
+}
+
+static int sweep_noted(unsigned slot, const char *note)
+{
+    struct cgroup_host host;
+    struct cgroup group;
+    int r = 0;
+
+    cgroup_init(&group, slot);
+    cgroup_note_read(note, &host);
+    keep_present(&host, group.name);
+    if (host.count > 0)
+        r = cgroup_open(&host, &group);
+    if (r == 0 && host.count > 0) {
+        r = cgroup_empty(&host, &group);
+        if (cgroup_remove(&host, &group) < 0)
+            r = -1;
+    }
+    cgroup_close(&host);
+    return r;
 }
 
 int cgroup_sweep(const char *slot_dir, struct err *err)
@@ -139,9 +182,11 @@ int cgroup_sweep(const char *slot_dir, struct err *err)
     struct cgroup_host host;
     struct dirent *e;
     unsigned slot;
-    int removed = 0;
+    int removed = slot_notes(slot_dir, sweep_noted);
     DIR *d;
 
+    if (removed < 0)
+        return err_sys(err, "read %s/slots", slot_dir);
     if (cgroup_find(&host, err) < 0)
         return -1;
     d = host.count == 0 ? NULL : list_dir(host.tree[0].parent_fd, ".");

@@ -212,31 +212,60 @@ static void a_sweep_removes_what_has_none(void **state)
         assert_false(exists(i, group.name));
 }
 
-static void a_sweep_finds_parts_below_another_group(void **state)
+/* As if the holder had run in another group of the last tree: moves that part.
+ * 0: there is only one tree, and everything is in one place. */
+static int leave_part_elsewhere(char *name, char *elsewhere, char *path)
 {
-    char elsewhere[64], name[64], path[128];
     struct cgroup group;
-    unsigned last;
+    unsigned last = host.count - 1;
 
-    (void)state;
-    need_groups();
-    last = host.count - 1;
     if (last == 0)
-        skip(); /* one tree: everything is in one place */
+        return 0;
     assert_int_equal(cgroup_make(&host, slot, &group, NULL), 0);
-    snprintf(name, sizeof(name), "%s", group.name);
-    snprintf(elsewhere, sizeof(elsewhere), "other-%u", slot);
-    snprintf(path, sizeof(path), "%s/%s", elsewhere, name);
+    sprintf(name, "%s", group.name);
+    sprintf(elsewhere, "other-%u", slot);
+    sprintf(path, "%s/%s", elsewhere, name);
     assert_int_equal(unlinkat(host.tree[last].parent_fd, name, AT_REMOVEDIR),
                      0);
     assert_int_equal(mkdirat(host.tree[last].parent_fd, elsewhere, 0755), 0);
     assert_int_equal(mkdirat(host.tree[last].parent_fd, path, 0755), 0);
     drop_without_removing(&group);
+    return 1;
+}
+
+static void a_sweep_finds_parts_below_another_group(void **state)
+{
+    char elsewhere[64], name[64], path[160];
+    unsigned last;
+
+    (void)state;
+    need_groups();
+    if (!leave_part_elsewhere(name, elsewhere, path))
+        skip();
+    last = host.count - 1;
     close(slot_fd);
     slot_fd = -1;
     assert_true(cgroup_sweep(dir, NULL) >= 1);
     assert_false(exists(last, path));
     assert_false(exists(0, name));
+    assert_int_equal(
+        unlinkat(host.tree[last].parent_fd, elsewhere, AT_REMOVEDIR), 0);
+}
+
+static void a_new_group_clears_parts_below_another_group(void **state)
+{
+    char elsewhere[64], name[64], path[160];
+    struct cgroup group;
+    unsigned last;
+
+    (void)state;
+    need_groups();
+    if (!leave_part_elsewhere(name, elsewhere, path))
+        skip();
+    last = host.count - 1;
+    assert_int_equal(cgroup_make(&host, slot, &group, NULL), 0);
+    assert_false(exists(last, path));
+    assert_int_equal(cgroup_remove(&host, &group), 0);
     assert_int_equal(
         unlinkat(host.tree[last].parent_fd, elsewhere, AT_REMOVEDIR), 0);
 }
@@ -253,6 +282,7 @@ int main(void)
         CASE(a_sweep_leaves_what_has_an_owner),
         CASE(a_sweep_removes_what_has_none),
         CASE(a_sweep_finds_parts_below_another_group),
+        CASE(a_new_group_clears_parts_below_another_group),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
