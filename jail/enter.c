@@ -30,7 +30,7 @@
 #include "src/base/fd.h"
 #include "src/base/sys.h"
 
-#define SIGNALS_REAL_TIME 32 /* the kernel's SIGRTMIN: those above have no handler */
+#define SIGNALS_REAL_TIME 32 /* the kernel's SIGRTMIN: libc starts later */
 
 struct step {
     const char *name;
