@@ -19,7 +19,7 @@
 #define HOLDER_CONTROL_FD 3 /* AF_UNIX SOCK_SEQPACKET */
 #define HOLDER_STREAM_FD 4  /* the cell's end of the agent stream */
 #define HOLDER_HANDOFF_FD 5 /* sealed memfd: struct holder_handoff, strings */
-#define HOLDER_SLOT_FD 6    /* keeps the slot's lock; only held, never used */
+#define HOLDER_SLOT_FD 6    /* keeps the slot's lock, and takes its note */
 
 #define HOLDER_MOUNTS_MAX 256u
 #define HOLDER_WALL_GRACE_MS 1000u

@@ -21,6 +21,7 @@
 #include "jail/loop.h"
 #include "jail/spaces.h"
 #include "src/base/auto.h"
+#include "src/base/cgroup.h"
 
 static int inherited(struct err *err)
 {
@@ -56,6 +57,7 @@ static int prepare(struct jail *j, struct err *err)
     j->proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (j->proc_fd < 0)
         return err_sys(err, "/proc");
+    cgroup_note_in(HOLDER_SLOT_FD);
     if (identity_choose(j, err) < 0 ||
         limiter_new(j->h, j->effective, &j->limiter, err) < 0 ||
         limits_allowed(j, err) < 0)

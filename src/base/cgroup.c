@@ -258,6 +258,36 @@ static int v2_mount(const char *path, struct cgroup_mount *out)
     return cgroup_mount_find("cgroup2", NULL, path, out);
 }
 
+static int tree_open_v2(struct cgroup_tree *tree)
+{
+    char full[CGROUP_PATH_MAX + sizeof((struct cgroup_mount){0}.point)];
+    struct cgroup_mount mount;
+
+    if (v2_mount(tree->path, &mount) < 0)
+        return -1;
+    snprintf(full, sizeof(full), "%s%s", mount.point, mount.rest);
+    tree->depth = cgroup_depth(mount.rest);
+    return open_kind(full, CGROUP2_SUPER_MAGIC);
+}
+
+int cgroup_tree_open(struct cgroup_tree *tree)
+{
+    const char *rest;
+
+    tree->parent_fd = -1;
+    if (tree->version == 2)
+        tree->parent_fd = tree_open_v2(tree);
+    for (int i = 0; tree->version == 1 && i < CGROUP_PART_COUNT; i++) {
+        if ((tree->parts >> i & 1) == 0)
+            continue;
+        tree->parent_fd = open_v1(names[i], tree->path, &rest);
+        if (tree->parent_fd >= 0)
+            tree->depth = cgroup_depth(rest);
+        break;
+    }
+    return tree->parent_fd < 0 ? -1 : 0;
+}
+
 static void find_v2(struct cgroup_host *host, const struct own *own,
                     unsigned want)
 {

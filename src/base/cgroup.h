@@ -5,7 +5,7 @@
  *
  * Called by the holder (a cell's groups) and by the engine (the sweep of what
  * killed holders left). A group belongs to whoever holds the flock on its
- * directory in the first tree; without that lock nothing is killed or removed.
+ * directory, in each tree; without that lock nothing is killed or removed.
  */
 #ifndef KARZER_BASE_CGROUP_H
 #define KARZER_BASE_CGROUP_H
@@ -47,9 +47,14 @@ void cgroup_close(struct cgroup_host *host);
 
 /* One group in all trees. */
 struct cgroup {
+    unsigned slot;
     char name[32];              /* "karzer-17" */
     int dir[CGROUP_PART_COUNT]; /* per tree; O_RDONLY; -1 past count */
 };
+
+/* From here on this process notes in the slot (src/base/slot.h) where its
+ * groups are before it makes them, so that any sweep finds them. */
+void cgroup_note_in(int slot_fd);
 
 /*
  * Makes karzer-<slot> in every tree, locked. One that is there already and that
@@ -73,8 +78,9 @@ int cgroup_holds(const struct cgroup_host *host, const struct cgroup *group,
 
 /*
  * Removes the karzer-* groups whose holder is dead: nobody has the slot's lock
- * in `slot_dir` (src/base/slot.h) nor the group's own. One readdir when there
- * is nothing. The number removed, or -1.
+ * in `slot_dir` (src/base/slot.h) nor the group's own. Those that are noted
+ * there, and those beside where this process would make its own. One read and
+ * one readdir when there is nothing. The number removed, or -1.
  */
 int cgroup_sweep(const char *slot_dir, struct err *err);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cgroup_find - what cgroup.c and cgroup_v2.c share. Nobody else includes it.
+ * cgroup_find - what cgroup.c shares with cgroup_v2.c and cgroup_note.c. Nobody
+ * else includes it.
  */
 #ifndef KARZER_BASE_CGROUP_FIND_H
 #define KARZER_BASE_CGROUP_FIND_H
@@ -20,6 +21,10 @@ int cgroup_mount_find(const char *fs, const char *controller, const char *path,
 
 /* Is `name` in a list with commas or spaces? */
 int cgroup_list_has(const char *list, const char *name);
+
+/* The group at tree->path, of tree->version, which has tree->parts: fills
+ * parent_fd and depth. 0, or -1: it cannot be seen. */
+int cgroup_tree_open(struct cgroup_tree *tree);
 
 unsigned cgroup_depth(const char *path); /* "/a/b": 2, "/": 0 */
 

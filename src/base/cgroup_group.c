@@ -166,7 +166,7 @@ static int remove_one(const struct cgroup_tree *tree, const char *name)
     return 0;
 }
 
-int cgroup_remove(const struct cgroup_host *host, struct cgroup *group)
+int cgroup_remove_kept(const struct cgroup_host *host, struct cgroup *group)
 {
     int r = 0;
 
@@ -179,6 +179,13 @@ int cgroup_remove(const struct cgroup_host *host, struct cgroup *group)
             r = -1;
     }
     group_close(group);
+    return r;
+}
+
+int cgroup_remove(const struct cgroup_host *host, struct cgroup *group)
+{
+    int r = cgroup_remove_kept(host, group);
+
     if (r == 0)
         cgroup_note_clear(group->slot);
     return r;

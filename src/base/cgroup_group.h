@@ -18,8 +18,15 @@ int cgroup_open(const struct cgroup_host *host, struct cgroup *group);
  * in another group made them below that one. Closes it. 0 or -1. */
 int cgroup_remove_dead(const struct cgroup_host *host, struct cgroup *group);
 
-/* cgroup_note.c. Where group->slot's groups are about to be made; 0, or -1. No
- * note where this process has no slot to note it in. */
+/* As cgroup_remove(), and the slot's note stays. */
+int cgroup_remove_kept(const struct cgroup_host *host, struct cgroup *group);
+
+/* Removes what a dead owner of this slot noted. 0: nothing is left of it. */
+int cgroup_sweep_noted(unsigned slot, const char *note);
+
+/* cgroup_note.c. Where the slot's groups are about to be made, in place of what
+ * a dead owner noted there, which goes first. 0, or -1. No note where this
+ * process has no slot to note it in. */
 int cgroup_note_write(const struct cgroup_host *host, unsigned slot,
                       struct err *err);
 void cgroup_note_clear(unsigned slot);

@@ -15,6 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "src/base/auto.h"
@@ -113,9 +114,11 @@ int cgroup_remove_dead(const struct cgroup_host *host, struct cgroup *group)
         search_tree(&own.tree[i], group->name);
         group->dir[i] = openat(own.tree[i].parent_fd, group->name,
                                O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+        if (group->dir[i] >= 0 && flock(group->dir[i], LOCK_EX | LOCK_NB) < 0)
+            fd_drop(&group->dir[i]); /* of the same name, and alive */
     }
     r = cgroup_empty(&own, group);
-    if (cgroup_remove(&own, group) < 0)
+    if (cgroup_remove_kept(&own, group) < 0)
         r = -1;
     cgroup_close(&own);
     return r;
@@ -157,7 +160,7 @@ static void keep_present(struct cgroup_host *host, const char *name)
     host->count = kept;
 }
 
-static int sweep_noted(unsigned slot, const char *note)
+int cgroup_sweep_noted(unsigned slot, const char *note)
 {
     struct cgroup_host host;
     struct cgroup group;
@@ -170,7 +173,7 @@ static int sweep_noted(unsigned slot, const char *note)
         r = cgroup_open(&host, &group);
     if (r == 0 && host.count > 0) {
         r = cgroup_empty(&host, &group);
-        if (cgroup_remove(&host, &group) < 0)
+        if (cgroup_remove_kept(&host, &group) < 0)
             r = -1;
     }
     cgroup_close(&host);
@@ -182,7 +185,7 @@ int cgroup_sweep(const char *slot_dir, struct err *err)
     struct cgroup_host host;
     struct dirent *e;
     unsigned slot;
-    int removed = slot_notes(slot_dir, sweep_noted);
+    int removed = slot_notes(slot_dir, cgroup_sweep_noted);
     DIR *d;
 
     if (removed < 0)

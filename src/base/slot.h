@@ -5,7 +5,8 @@
  *
  * A slot is a locked byte of <dir>/slots. The lock belongs to the open file: it
  * is free when the last copy of the descriptor is closed, however its owners
- * died. Taken by the engine, inherited by the holder.
+ * died. Taken by the engine, inherited by the holder. The same byte says
+ * whether the slot has a note, which is further down in the file.
  */
 #ifndef KARZER_BASE_SLOT_H
 #define KARZER_BASE_SLOT_H
@@ -25,6 +26,27 @@ int slot_take(const char *dir, unsigned *slot, int *fd, struct err *err);
 
 /* This one: 1 taken (*fd keeps it), 0 busy, -1 with errno. */
 int slot_try(const char *dir, unsigned slot, int *fd);
+
+#define SLOT_NOTE_MAX 512u /* with the NUL */
+
+/*
+ * The owner's note of what a sudden death would leave behind, by the descriptor
+ * that keeps the slot; NULL: nothing any more. 0, or -1 with errno (E2BIG: it
+ * does not fit).
+ */
+int slot_note(int fd, unsigned slot, const char *note);
+
+/* Cleans up after one dead owner, whose slot is locked meanwhile. 0: nothing is
+ * left, and the note goes. */
+typedef int slot_clean(unsigned slot, const char *note);
+
+/* For the owner of a slot: what an earlier one noted, if anything. 0: no note
+ * is left, else -1. */
+int slot_inherit(int fd, unsigned slot, slot_clean *clean);
+
+/* For each slot in `dir` that has a note and no owner. One read when there is
+ * none. How many notes went, or -1 with errno. */
+int slot_notes(const char *dir, slot_clean *clean);
 
 /* The uid (and gid) of a cell that root runs: -1 and why when no such id is
  * mapped in our user namespace. */
