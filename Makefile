@@ -220,7 +220,8 @@ check-kernels: all build-helpers
 clean:
 	rm -rf $(BUILD)
 
--include $(shell find $(BUILD)/obj $(BUILD)/pic -name '*.d' 2>/dev/null)
+-include $(shell find $(BUILD)/obj $(BUILD)/pic $(BUILD)/program \
+    -name '*.d' 2>/dev/null)
 FORCE:
 .PHONY: all install clean run check bench fuzz check-kernels build-units \
     build-fuzzers build-helpers unit unit-san fuzzers coverage soak
