@@ -5,6 +5,7 @@
  */
 #include "src/core/events.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -190,12 +191,30 @@ static bool cut(const struct output *o)
     return o->total > o->head.len + o->tail_len && o->head.len > 0;
 }
 
+/* What the holder saw, and what an rlimit did that only the program could see:
+ * the same evidence that result_decide() takes. */
+static uint32_t hits_all(const struct evidence *ev)
+{
+    uint32_t hits = ev->hits;
+
+    if (ev->memory_rlimit && ev->uncaught_errno == ENOMEM)
+        hits |= HOLDER_HIT_MEMORY_OOM;
+    if (ev->pids_rlimit && ev->uncaught_errno == EAGAIN)
+        hits |= HOLDER_HIT_PIDS;
+    if (ev->uncaught_errno == ENOSPC || ev->uncaught_errno == EDQUOT ||
+        ev->uncaught_errno == EFBIG)
+        hits |= HOLDER_HIT_DISK_FULL;
+    return hits;
+}
+
 int events_limits(struct boundary *b, struct result *r,
                   const struct grant *grant, const struct evidence *ev,
                   struct err *err)
 {
+    uint32_t hits = hits_all(ev);
+
     for (size_t i = 0; i < sizeof(hit_rows) / sizeof(hit_rows[0]); i++)
-        if ((ev->hits & hit_rows[i].bits) &&
+        if ((hits & hit_rows[i].bits) &&
             limit_hit(b, r, grant, hit_rows[i].option, err) < 0)
             return -1;
     if (ev->wall && !(ev->hits & HOLDER_HIT_WALL_KILLED) &&
