@@ -81,6 +81,13 @@ def nothing_is_left(session):
     assert not left, "left behind:\n" + "\n".join(left[:30])
 
 
+def pytest_runtest_logreport(report):
+    """A failure is shown at once where a session may not come to its end."""
+    if report.failed and karzer.SLOW > 1:
+        print(f"\n{report.nodeid} {report.when}: {report.longreprtext[-1500:]}",
+              flush=True)
+
+
 def pytest_terminal_summary(terminalreporter):
     """The sum, for tools/check; and why each skipped."""
     stats = terminalreporter.stats

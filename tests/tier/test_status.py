@@ -4,7 +4,7 @@ import subprocess
 import pytest
 
 import karzer
-from karzer import seconds
+from karzer import brief, seconds
 
 MB = 1 << 20
 EAT = "import time\nb = []\nfor i in range(600):\n    b.append(bytearray({0}))\n"
@@ -46,20 +46,20 @@ def test_a_program_that_exits_with_a_code_of_ours_is_still_an_error(box, code):
 
 @pytest.mark.kernel
 def test_wall_time_that_runs_out_is_a_timeout(box):
-    r = box.run("while True: pass", "--wall", seconds(0.5))
+    r = box.run("while True: pass", "--wall", brief(0.5))
     assert (r.status, r.detail, r.rc) == ("timeout", "wall", 124), r
 
 
 @pytest.mark.kernel
 def test_sleeping_does_not_stop_wall_time(box):
-    r = box.run("import time; time.sleep(3600)", "--wall", seconds(0.5))
+    r = box.run("import time; time.sleep(3600)", "--wall", brief(0.5))
     assert (r.status, r.detail, r.rc) == ("timeout", "wall", 124), r
     assert r.usage["wall_ms"] < 20000
 
 
 @pytest.mark.kernel
 def test_processor_time_that_runs_out_is_a_timeout(box):
-    r = box.run("while True: pass", "--cpu-time", seconds(0.5), "--wall", seconds(20))
+    r = box.run("while True: pass", "--cpu-time", brief(0.5), "--wall", seconds(20))
     assert (r.status, r.detail, r.rc) == ("timeout", "cpu", 124), r
     assert "cpu-time" in r.limits_hit(), r
 

@@ -57,7 +57,6 @@ def test_short_lived_children_do_not_escape_processor_time(box):
     assert (r.status, r.detail) == ("timeout", "cpu"), r
 
 
-@pytest.mark.kernel
 def test_memory_of_double_forked_descendants_counts(box):
     r = box.python(
         DOUBLE_FORK.format(work="b = bytearray(60 << 20)", after="time.sleep(0.3)")
