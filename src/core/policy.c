@@ -27,7 +27,7 @@ void grant_fini(struct grant *grant)
 /* The whole environment of a program, before --env; docs/cli.md lists it. */
 static const char *const base_env[] = {
     "PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
-    "HOME=" CELL_HOME,
+    ("HOME=" CELL_HOME),
     "USER=user",
     "LOGNAME=user",
     "SHELL=/bin/sh",
