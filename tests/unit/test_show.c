@@ -360,7 +360,7 @@ static void signals_messages_and_refused_files_are_told(void **state)
 
     (void)state;
     r.signal = SIGSEGV;
-    expect_lines(&r, "error: ended by signal 11 (SEGV)\n");
+    expect_lines(&r, "error: ended by signal 11 (Segmentation fault)\n");
     r.signal = 0;
     snprintf(r.message, sizeof(r.message), "nope: not found");
     expect_lines(&r, "error: nope: not found\n");
