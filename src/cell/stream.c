@@ -60,10 +60,13 @@ int stream_flush(struct stream *s, struct err *err)
             continue;
         if (n < 0 && (errno == EAGAIN || errno == EWOULDBLOCK))
             return 0;
-        if (n < 0) {
-            s->eof = true;
-            return err_sys(err, "write to the agent");
+        if (n < 0 && (errno == EPIPE || errno == ECONNRESET)) {
+            s->out.len =
+                0; /* it reads no more; what it said is still to read */
+            return 0;
         }
+        if (n < 0)
+            return err_sys(err, "write to the agent");
         buf_shift(&s->out, (size_t)n);
     }
     return 0;

@@ -29,7 +29,8 @@ struct stream {
 int stream_init(struct stream *s, int fd, struct err *err);
 void stream_fini(struct stream *s);
 
-/* Queues a frame; stream_flush sends what the socket takes now. */
+/* Queues a frame; stream_flush sends what the socket takes now. Nobody there to
+ * read it is no error: what was said before is still to be read, then EOF. */
 int stream_put(struct stream *s, uint16_t type, uint16_t cmd, const void *data,
                size_t len, struct err *err);
 int stream_flush(struct stream *s, struct err *err);

@@ -357,9 +357,8 @@ static int turn(struct pump *p, pump_ready_fn *ready, void *ctx,
 
     if (feed_code(p, err) < 0)
         return -1;
-    if (!p->stream->eof && stream_flush(p->stream, err) < 0 &&
-        err->sys != EPIPE && err->sys != ECONNRESET)
-        return -1; /* a reader that is gone shows as EOF, with its reason */
+    if (!p->stream->eof && stream_flush(p->stream, err) < 0)
+        return -1;
     if (tell_ready(p, ready, ctx, err) < 0)
         return -1; /* no record, no run */
     if (wait_once(p, &in, &control, &input) < 0)

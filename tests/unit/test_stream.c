@@ -155,6 +155,24 @@ static void an_end_in_the_middle_of_a_frame_is_an_end(void **state)
     assert_true(b->s.eof);
 }
 
+static void what_an_agent_said_before_it_went_is_read(void **state)
+{
+    struct both *b = *state;
+    struct agent_frame f;
+    const char *at;
+
+    hello(b);
+    say(b, AGENT_STDOUT, 1, 2, "hi", 2);
+    close(b->fd[1]);
+    b->fd[1] = -1;
+    assert_int_equal(stream_put(&b->s, AGENT_STDIN_EOF, 1, NULL, 0, NULL), 0);
+    assert_int_equal(stream_flush(&b->s, NULL), 0);
+    assert_int_equal(next(b, &f, &at), 1);
+    assert_memory_equal(at, "hi", 2);
+    assert_int_equal(next(b, &f, &at), -1);
+    assert_true(b->s.eof);
+}
+
 static void a_queue_has_a_cap_and_keeps_whole_frames(void **state)
 {
     struct both *b = *state;
@@ -182,6 +200,7 @@ int main(void)
         T(a_command_number_past_the_cap_ends_the_stream),
         T(the_engines_own_frame_types_are_not_taken_from_it),
         T(an_end_in_the_middle_of_a_frame_is_an_end),
+        T(what_an_agent_said_before_it_went_is_read),
         T(a_queue_has_a_cap_and_keeps_whole_frames),
     };
 
