@@ -7,6 +7,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,6 +17,7 @@
 /* Deeper ones are moved up first: descriptors and stack stay few. */
 #define DEPTH_MAX 32
 #define NAME_SIZE 32
+#define MAKE_TRIES 3
 
 static const int dir_flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC;
 
@@ -117,6 +119,27 @@ static int clear_all(int fd)
     return r.left == 0 ? 0 : -1;
 }
 
+/* Whoever holds it keeps a lock on it, in whatever state directory its slot is.
+ * A descriptor with the lock; -1 with EWOULDBLOCK: it is alive. */
+static int open_locked(int at, const char *name)
+{
+    AUTO(fd) int fd = open_dir(at, name);
+
+    if (fd < 0 || flock(fd, LOCK_EX | LOCK_NB) < 0)
+        return -1;
+    return fd_take(&fd);
+}
+
+static int remove_dead(int at, const char *name)
+{
+    AUTO(fd) int fd = open_locked(at, name);
+
+    if (fd < 0)
+        return errno == ENOENT ? 0 : -1;
+    clear_all(fd);
+    return unlinkat(at, name, AT_REMOVEDIR);
+}
+
 static int remove_named(int at, const char *name)
 {
     AUTO(fd) int fd = open_dir(at, name);
@@ -153,6 +176,28 @@ static int make_parts(int fd, uid_t uid, gid_t gid, struct err *err)
     return 0;
 }
 
+/* A new one, locked. -1 with ENOENT: a sweep came between. */
+static int make_locked(int at, const char *name)
+{
+    AUTO(fd) int fd = -1;
+    struct stat st;
+
+    if (mkdirat(at, name, 0700) < 0 &&
+        (errno != EEXIST || remove_dead(at, name) < 0 ||
+         mkdirat(at, name, 0700) < 0))
+        return -1;
+    fd = open_locked(at, name);
+    if (fd < 0 && errno == EWOULDBLOCK)
+        errno = ENOENT;
+    if (fd < 0 || fstat(fd, &st) < 0)
+        return -1;
+    if (st.st_nlink == 0) {
+        errno = ENOENT;
+        return -1;
+    }
+    return fd_take(&fd);
+}
+
 int scratch_make(const char *dir, unsigned slot, uid_t uid, gid_t gid,
                  struct err *err)
 {
@@ -163,13 +208,13 @@ int scratch_make(const char *dir, unsigned slot, uid_t uid, gid_t gid,
     if (at < 0)
         return err_sys(err, "scratch %s", dir);
     slot_name(slot, name);
-    if (mkdirat(at, name, 0700) < 0 &&
-        (errno != EEXIST || remove_named(at, name) < 0 ||
-         mkdirat(at, name, 0700) < 0))
-        return err_sys(err, "make scratch %s/%s", dir, name);
-    fd = openat(at, name, dir_flags);
+    for (int i = 0; i < MAKE_TRIES && fd < 0; i++) {
+        fd = make_locked(at, name);
+        if (fd < 0 && errno != ENOENT)
+            break;
+    }
     if (fd < 0)
-        return err_sys(err, "open scratch %s/%s", dir, name);
+        return err_sys(err, "make scratch %s/%s", dir, name);
     if (check_owner(fd, name, err) < 0 || make_parts(fd, uid, gid, err) < 0)
         return -1;
     return fd_take(&fd);
@@ -197,7 +242,7 @@ static int sweep_one(int at, const char *name, const char *slot_dir)
     slot_name(slot, again);
     if (strcmp(name, again) != 0 || slot_try(slot_dir, slot, &lock) != 1)
         return 0;
-    return remove_named(at, name) == 0;
+    return remove_dead(at, name) == 0;
 }
 
 int scratch_sweep(const char *dir, const char *slot_dir, struct err *err)

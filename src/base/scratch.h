@@ -20,14 +20,16 @@ int scratch_path(const char *dir, unsigned slot, char *out, size_t size,
                  struct err *err);
 
 /* Makes it (0700) and home and tmp in it, for this owner. What a dead cell of
- * the same slot left is removed first. An O_RDONLY descriptor, or -1. */
+ * the same slot left is removed first. An O_RDONLY descriptor, or -1; as long
+ * as that is open, nobody else removes it. */
 int scratch_make(const char *dir, unsigned slot, uid_t uid, gid_t gid,
                  struct err *err);
 
-/* Removes it with all in it; nothing may run in it any more. */
+/* The maker's: removes it with all in it; nothing may run in it any more. */
 int scratch_remove(const char *dir, unsigned slot, struct err *err);
 
-/* Removes those whose slot nobody holds in `slot_dir`. The number, or -1. */
+/* Removes those whose slot nobody holds in `slot_dir`, and that nobody holds
+ * who has another one. The number, or -1. */
 int scratch_sweep(const char *dir, const char *slot_dir, struct err *err);
 
 #endif
