@@ -2,6 +2,9 @@
 /*
  * dev - see dev.h. An ordinary user may not make nodes, and binds the host's; a
  * read-only mount does not hinder writing to a device.
+ *
+ * Without a memory cgroup zero is a second full: it reads the same, but cannot
+ * be mapped, and so makes no shared memory that nobody counts.
  */
 #include "jail/dev.h"
 
@@ -30,11 +33,20 @@ static const struct link {
     {"dev/ptmx", "pts/ptmx"},
 };
 
+static const struct node *node_for(const struct jail *j, size_t i)
+{
+    const struct node *zero = &nodes[1], *full = &nodes[2];
+
+    if (&nodes[i] == zero && j->effective[HOLDER_MEMORY] == HOLDER_HOW_SAMPLED)
+        return full;
+    return &nodes[i];
+}
+
 static int nodes_make(const struct jail *j, struct err *err)
 {
     for (size_t i = 0; i < ARRAY_LEN(nodes); i++)
         if (mknodat(j->root_fd, nodes[i].name + 1, S_IFCHR | 0666,
-                    makedev(nodes[i].major, nodes[i].minor)) < 0)
+                    makedev(node_for(j, i)->major, node_for(j, i)->minor)) < 0)
             return err_sys(err, "make %s", nodes[i].name);
     return 0;
 }
@@ -46,7 +58,7 @@ static int nodes_bind(const struct jail *j, struct err *err)
 
         if (mknodat(j->root_fd, name + 1, S_IFREG | 0666, 0) < 0)
             return err_sys(err, "make %s", name);
-        if (tree_bind(name, name + 1) < 0)
+        if (tree_bind(node_for(j, i)->name, name + 1) < 0)
             return err_sys(err, "bind %s", name);
     }
     return 1;

@@ -121,17 +121,22 @@ static int process_settle(struct jail *j, struct err *err)
     return 0;
 }
 
+static int report_with(const struct jail *j, int fd, struct err *err)
+{
+    struct holder_message m = {.type = HOLDER_READY};
+
+    memcpy(m.effective, j->effective, sizeof(m.effective));
+    if (pass_send(j->up_fd, &m, sizeof(m), fd) < 0)
+        return err_sys(err, "tell the holder");
+    return 0;
+}
+
 /* What is in force, and the scratch tmpfs to be watched. After it, only a
  * failure is told, or the end of the socket: the agent runs. */
 static int report(struct jail *j, struct err *err)
 {
-    struct holder_message m = {.type = HOLDER_READY};
-
     j->effective[HOLDER_SYSCALLS] = HOLDER_HOW_SECCOMP_ALLOW;
-    memcpy(m.effective, j->effective, sizeof(m.effective));
-    if (pass_send(j->up_fd, &m, sizeof(m), j->scratch_fd) < 0)
-        return err_sys(err, "tell the holder");
-    return 0;
+    return report_with(j, j->scratch_fd, err);
 }
 
 static int limits_set(struct jail *j, struct err *err)
@@ -151,12 +156,16 @@ static int descriptors_close(struct jail *j, struct err *err)
     return 0;
 }
 
+/* When it asks the holder, that needs the listener, which only now exists. */
 static int filter_load(struct jail *j, struct err *err)
 {
-    return seccomp_load((enum holder_tier)j->h->tier,
-                        limiter_seccomp_variant(j->limiter) |
-                            seccomp_variant_of(j->h),
-                        NULL, err);
+    unsigned variant =
+        limiter_seccomp_variant(j->limiter) | seccomp_variant_of(j->h);
+    AUTO(fd) int listener = -1;
+
+    if (seccomp_load((enum holder_tier)j->h->tier, variant, &listener, err) < 0)
+        return -1;
+    return seccomp_asks(variant) ? report_with(j, listener, err) : 0;
 }
 
 static int agent_start(struct jail *j, struct err *err)
@@ -201,8 +210,8 @@ static const struct step fallback_steps[] = {
     {"capabilities", rights_drop},
     {"holder", holder_follow},
     {"session", process_settle},
-    {"rlimits", limits_set},
     {"Landlock", fallback_enter},         /* it forbids nothing that follows */
+    {"rlimits", limits_set},              /* no more files than that */
     {"descriptors", descriptors_close},
     {"seccomp", fallback_filter},         /* and the report: with the listener,
                                              that only now exists */

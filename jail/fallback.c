@@ -4,6 +4,7 @@
 
 #include <limits.h>
 #include <string.h>
+#include <sys/prctl.h>
 
 #include "jail/handoff.h"
 #include "jail/landlock.h"
@@ -30,6 +31,9 @@ int fallback_choose(struct jail *j, struct err *err)
         return err_wrap(err, "neither namespaces nor Landlock");
     if (j->h->scratch == 0)
         return err_wrap(err, "neither namespaces nor a place for scratch");
+    /* What outlives the agent is ours to reap, and never becomes init's. */
+    if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
+        return err_sys(err, "become the reaper of orphans");
     j->tree_fd = scratch_make(scratch_dir(j), j->h->slot, j->uid, j->gid, err);
     if (j->tree_fd < 0)
         return -1;

@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -214,6 +215,17 @@ static int allow_mount(const struct walls *w, const struct holder_handoff *h,
     return err_sys(err, "%s", source);
 }
 
+/* /dev/zero makes shared memory that only a memory cgroup counts. */
+static int allow_usual(const struct walls *w, bool zero, struct err *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(usual); i++)
+        if ((zero || strcmp(usual[i].path, "/dev/zero") != 0) &&
+            allow_whole(w, usual[i].path, usual[i].allowed) < 0 &&
+            errno != ENOENT)
+            return err_sys(err, "%s", usual[i].path);
+    return 0;
+}
+
 static int allow_all(const struct walls *w, const struct holder_handoff *h,
                      const char *scratch, struct err *err)
 {
@@ -222,10 +234,6 @@ static int allow_all(const struct walls *w, const struct holder_handoff *h,
     for (uint32_t i = 0; i < h->mount_count; i++)
         if (allow_mount(w, h, handoff_mount(h, i), err) < 0)
             return -1;
-    for (size_t i = 0; i < ARRAY_LEN(usual); i++)
-        if (allow_whole(w, usual[i].path, usual[i].allowed) < 0 &&
-            errno != ENOENT)
-            return err_sys(err, "%s", usual[i].path);
     if (allow_whole(w, agent, EXECUTE | READ_FILE) < 0)
         return err_sys(err, "%s", agent);
     if (allow_whole(w, scratch, ~UINT64_C(0)) < 0)
@@ -277,6 +285,7 @@ int landlock_enter(const struct holder_handoff *h, const char *scratch, int abi,
 {
     struct attr a = handled(abi);
     struct walls w = {.fs = a.fs};
+    bool zero = effective[HOLDER_MEMORY] != HOLDER_HOW_SAMPLED;
     AUTO(fd) int ruleset = -1;
 
     if (abi < 1 || abi > landlock_abi())
@@ -287,7 +296,8 @@ int landlock_enter(const struct holder_handoff *h, const char *scratch, int abi,
     if (ruleset < 0)
         return err_sys(err, "make a Landlock ruleset");
     w.ruleset = ruleset;
-    if (allow_all(&w, h, scratch, err) < 0 || bound_files(h, err) < 0)
+    if (allow_usual(&w, zero, err) < 0 || allow_all(&w, h, scratch, err) < 0 ||
+        bound_files(h, err) < 0)
         return -1;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0 ||
         sys_landlock_restrict_self(ruleset, 0) < 0)

@@ -27,7 +27,8 @@ unsigned landlock_variant(int abi);
 
 /*
  * Confines the caller, for good. `scratch` is the cell's own directory
- * (src/base/scratch.h). Fills effective[FILES, PROCESSES, NETWORK, IPC, DISK].
+ * (src/base/scratch.h). Fills effective[FILES, PROCESSES, NETWORK, IPC, DISK];
+ * reads effective[MEMORY].
  * Also bounds the size of one file, since scratch is shared with the host.
  */
 int landlock_enter(const struct holder_handoff *h, const char *scratch, int abi,

@@ -2,7 +2,8 @@
 /*
  * limiter - the state behind jail/limits.h, shared by the files that implement
  * it: limits.c (limits), usage.c (evidence), usage_proc.c (sums of processes),
- * usage_tree.c (sums of files). Nobody else includes it.
+ * usage_shared.c (shared maps), usage_tree.c (sums of files). Nobody else
+ * includes it.
  */
 #ifndef KARZER_JAIL_LIMITER_H
 #define KARZER_JAIL_LIMITER_H
@@ -29,6 +30,7 @@ enum counter {
 #define COUNTER_MISSING (-2) /* this kernel does not have it */
 
 struct proc_sum; /* usage_proc.c */
+struct shared;   /* usage_shared.c */
 
 struct limiter {
     struct holder_limits limits;
@@ -46,6 +48,7 @@ struct limiter {
     int tree_fd;    /* a directory of a shared file system, or -1 */
     int counter_fd[COUNTER_COUNT];
     struct proc_sum *procs; /* where a sum of processes is the mechanism */
+    struct shared *shared;  /* where it is the one for memory */
 
     bool ended;       /* every process is dead: nothing is left to kill */
     uint64_t slack;   /* bytes that the kernel charges ahead */
@@ -62,6 +65,20 @@ void proc_sum_free(struct limiter *l);
 void proc_sum_reaped(struct limiter *l, const struct rusage *ru);
 /* Updates l->usage; returns new HOLDER_HIT bits. */
 unsigned proc_sum_sample(struct limiter *l);
+/* Finds the processes of the cell; how many. */
+size_t proc_sum_walk(struct limiter *l, const pid_t **pids);
+
+/* Makes room for one more of an array. -1: no memory. */
+int array_grow(void *array, size_t *room, size_t count, size_t size);
+
+/* usage_shared.c: 0, or -1: it cannot be had. */
+int shared_new(struct limiter *l);
+void shared_free(struct limiter *l);
+/* What shared anonymous maps may hold: as noted; after a look; and whether
+ * there are more of them than were allowed (asked once a second). */
+uint64_t shared_bytes(const struct limiter *l);
+uint64_t shared_most(struct limiter *l);
+bool shared_strange(struct limiter *l);
 
 /* usage_tree.c: counts bytes and inodes below l->tree_fd. 0 or -1. */
 int tree_sum(const struct limiter *l, uint64_t *bytes, uint64_t *inodes);

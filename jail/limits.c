@@ -242,6 +242,8 @@ static int limiter_make(struct limiter *l, const struct holder_handoff *h,
     replace_missing(l, h);
     if (sums_processes(l) && proc_sum_new(l) < 0)
         return err_set(err, ERR_HOST, "out of memory");
+    if (l->how[HOLDER_MEMORY] == HOLDER_HOW_SAMPLED && shared_new(l) < 0)
+        return err_sys(err, "shared memory");
     return 0;
 }
 
@@ -422,5 +424,6 @@ void limiter_free(struct limiter *l)
     cgroup_remove(&l->host, &l->group);
     cgroup_close(&l->host);
     proc_sum_free(l);
+    shared_free(l);
     free(l);
 }

@@ -62,6 +62,10 @@ int limiter_sample(struct limiter *l, struct holder_usage *u);
  * the last sample: from here on no sample says that the cell must be killed. */
 void limiter_reaped(struct limiter *l, const struct rusage *ru);
 
+/* May this thread map so many bytes of shared anonymous memory? Counts them. 0,
+ * or -1 with ENOMEM. Asked of by the filter with SECCOMP_NO_MEMFD. */
+int limiter_share(struct limiter *l, pid_t thread, uint64_t bytes);
+
 /* Is this process, as we see it, in the cell's groups? 1, 0; -1: not known. */
 int limiter_holds(const struct limiter *l, pid_t pid);
 

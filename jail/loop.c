@@ -13,6 +13,7 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "jail/limits.h"
@@ -26,16 +27,17 @@
     (HOLDER_HIT_MEMORY_KILLED | HOLDER_HIT_DISK_KILLED |                       \
      HOLDER_HIT_CPU_TIME_KILLED)
 #define HIT_BITS 32
+#define BURY_US 2000000u
 #define UP_MESSAGES 4 /* an error of the socket, READY, FAILED, its end */
 
 struct state {
     struct loop *l;
-    struct supervise *signals; /* sends the cell's signals; NULL: not needed */
-    bool reported;             /* the child is confined, and about to exec */
-    bool ready;                /* the engine was told */
-    uint64_t wall_us;          /* the backstop; 0: none */
-    uint64_t sample_us;        /* the next sample */
-    uint32_t hits;             /* our own: WALL_KILLED */
+    struct supervise *calls; /* answers calls of the cell; NULL: not needed */
+    bool reported;           /* the child is confined, and about to exec */
+    bool ready;              /* the engine was told */
+    uint64_t wall_us;        /* the backstop; 0: none */
+    uint64_t sample_us;      /* the next sample */
+    uint32_t hits;           /* our own: WALL_KILLED */
     struct holder_message failed; /* type NONE until there is a reason */
 };
 
@@ -110,22 +112,33 @@ static void go_ready(struct state *s)
         s->wall_us = now + (limits->wall_ms + HOLDER_WALL_GRACE_MS) * 1000;
 }
 
-/* The child is confined. Takes fd: what is to be watched, or the listener. */
-static void take_report(struct state *s, const struct holder_message *m, int fd)
+/* Takes the listener of the filter, or -1: there is none. */
+static void listen_to(struct state *s, int fd)
 {
     struct jail *j = s->l->j;
     struct err err;
 
+    if (fd >= 0 && s->calls == NULL &&
+        supervise_new(fd, j->limiter, s->l->pid, &s->calls, &err) < 0) {
+        s->failed = failure(j, &err);
+        kill_cell(s);
+    }
+}
+
+/* The child is confined: with what is to be watched, then with the listener;
+ * without namespaces with the listener alone. Takes fd. */
+static void take_report(struct state *s, const struct holder_message *m, int fd)
+{
+    struct jail *j = s->l->j;
+
     memcpy(j->effective, m->effective, sizeof(j->effective));
+    if (s->reported)
+        return listen_to(s, fd);
     s->reported = true;
     if (!j->fallback)
         return limiter_watch(j->limiter, fd, s->l->pid);
     limiter_watch_tree(j->limiter, fd_take(&j->tree_fd), s->l->pid);
-    if (fd >= 0 &&
-        supervise_new(fd, j->limiter, s->l->pid, &s->signals, &err) < 0) {
-        s->failed = failure(j, &err);
-        kill_cell(s);
-    }
+    listen_to(s, fd);
 }
 
 /* The child has something to say, or has executed the agent, or is dead. */
@@ -194,12 +207,12 @@ static int wait_ms(const struct state *s)
     return now >= s->sample_us ? 0 : (int)((s->sample_us - now) / 1000) + 1;
 }
 
-static void answer_signals(struct state *s)
+static void answer_calls(struct state *s)
 {
-    if (s->signals == NULL || supervise_answer(s->signals) == 0)
+    if (s->calls == NULL || supervise_answer(s->calls) == 0)
         return;
-    supervise_free(s->signals);
-    s->signals = NULL;
+    supervise_free(s->calls);
+    s->calls = NULL;
 }
 
 /* Until the child is dead, but not yet reaped. */
@@ -214,7 +227,7 @@ static void watch(struct state *s)
         p[0].fd = s->l->control; /* -1 is left out */
         p[1].fd = s->l->up;
         p[2].fd = s->l->pidfd;
-        p[3].fd = s->signals == NULL ? -1 : supervise_fd(s->signals);
+        p[3].fd = s->calls == NULL ? -1 : supervise_fd(s->calls);
         if (poll(p, ARRAY_LEN(p), wait_ms(s)) < 0) {
             if (errno != EINTR)
                 return kill_cell(s);
@@ -227,10 +240,24 @@ static void watch(struct state *s)
         if (p[2].revents != 0)
             return;
         if (p[3].revents != 0)
-            answer_signals(s);
+            answer_calls(s);
         if (s->ready)
             on_time(s, clock_us());
     }
+}
+
+/* Without a pid namespace: what the agent left is our child now. All of it was
+ * killed, and is reaped as soon as the kernel is done with it. */
+static void bury_cell(const struct state *s)
+{
+    const struct timespec nap = {.tv_nsec = 500000};
+    uint64_t end = clock_us() + BURY_US;
+    pid_t pid;
+
+    limiter_kill(s->l->j->limiter);
+    while ((pid = waitpid(-1, NULL, __WALL | WNOHANG)) >= 0)
+        if (pid == 0 && (clock_us() > end || nanosleep(&nap, NULL) < 0))
+            return;
 }
 
 static void tell_failure(struct state *s, int status)
@@ -270,7 +297,7 @@ void loop_hold(struct loop *loop, const struct err *failed)
     for (int i = 0; i < UP_MESSAGES && loop->up >= 0; i++)
         read_child(&s); /* what it said before it ended */
     if (loop->j->fallback)
-        limiter_kill(loop->j->limiter);
+        bury_cell(&s);
     if (!s.ready)
         return tell_failure(&s, status);
     limiter_reaped(loop->j->limiter, &ru);

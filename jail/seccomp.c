@@ -51,11 +51,11 @@ int seccomp_load(enum holder_tier tier, unsigned variant, int *listener,
         return err_set(err, ERR_INTERNAL, "no system call filter %u", variant);
     if (tier == HOLDER_TIER_CONTAINER && (variant & SECCOMP_NO_NAMESPACES) != 0)
         return err_set(err, ERR_INTERNAL, "a container has namespaces");
-    if ((variant & SECCOMP_SUPERVISE) != 0 && listener == NULL)
+    if (seccomp_asks(variant) && listener == NULL)
         return err_set(err, ERR_INTERNAL, "nobody would hear the filter");
 
     struct sock_fprog program = seccomp_programs[variant];
-    if ((variant & SECCOMP_SUPERVISE) != 0) {
+    if (seccomp_asks(variant)) {
         int fd = load_supervised(&program, err);
         if (fd < 0)
             return -1;

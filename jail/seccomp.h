@@ -16,7 +16,8 @@
 /* What this host lacks, or this run has; bits. */
 enum seccomp_variant {
     /* No memory cgroup: refuse memory that no process maps (memfd, System V
-       IPC, vmsplice, larger pipes). */
+       IPC, vmsplice, larger pipes); the listener is asked about shared
+       anonymous maps. */
     SECCOMP_NO_MEMFD = 1,
     /* Affinity is the CPU limit: refuse to change it. */
     SECCOMP_NO_AFFINITY = 2,
@@ -37,9 +38,15 @@ enum seccomp_variant {
    written. */
 unsigned seccomp_variant_of(const struct holder_handoff *h);
 
+/* Does somebody have to listen? */
+static inline int seccomp_asks(unsigned variant)
+{
+    return (variant & (SECCOMP_SUPERVISE | SECCOMP_NO_MEMFD)) != 0;
+}
+
 /*
- * no_new_privs must be set. With SUPERVISE *listener gets the notification fd
- * (close-on-exec); otherwise listener may be NULL and is left alone.
+ * no_new_privs must be set. With seccomp_asks() *listener gets the notification
+ * fd (close-on-exec); otherwise listener may be NULL and is left alone.
  */
 int seccomp_load(enum holder_tier tier, unsigned variant, int *listener,
                  struct err *err);

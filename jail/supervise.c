@@ -24,11 +24,12 @@
 #include "src/base/fd.h"
 #include "src/base/sys.h"
 
+#define CONTINUE 1 /* the kernel does it */
 #define AT_ONCE 64 /* answers before the loop looks elsewhere */
 
 struct supervise {
     int listener;
-    const struct limiter *limiter;
+    struct limiter *limiter;
     pid_t agent;
     struct seccomp_notif *ask; /* of the kernel's size */
     size_t ask_size;
@@ -294,10 +295,18 @@ static int do_fcntl(const struct call *c)
     return fcntl(fd, F_SETOWN_EX, &owner);
 }
 
+/* Shared anonymous memory. What the kernel then does depends on registers of
+ * the call alone, which nobody can change meanwhile. */
+static int do_mmap(const struct call *c)
+{
+    return limiter_share(c->s->limiter, c->thread, c->arg[1]) < 0 ? -1
+                                                                  : CONTINUE;
+}
+
 /* clang-format off */
 static const struct {
     int nr;
-    int (*run)(const struct call *c); /* 0, or -1 with errno */
+    int (*run)(const struct call *c); /* 0, CONTINUE, or -1 with errno */
 } calls[] = {
     {SYS_kill, do_kill},
     {SYS_tgkill, do_tgkill},
@@ -306,10 +315,11 @@ static const struct {
     {SYS_rt_tgsigqueueinfo, do_tgsigqueue},
     {SYS_pidfd_send_signal, do_pidfd_signal},
     {SYS_fcntl, do_fcntl},
+    {SYS_mmap, do_mmap},
 };
 /* clang-format on */
 
-/* The negative errno that the caller gets, or 0. */
+/* The negative errno that the caller gets, or 0, or CONTINUE. */
 static int perform(const struct supervise *s, const struct seccomp_notif *ask)
 {
     const struct call c = {.s = s,
@@ -318,12 +328,15 @@ static int perform(const struct supervise *s, const struct seccomp_notif *ask)
                            .id = ask->id};
 
     for (size_t i = 0; i < ARRAY_LEN(calls); i++)
-        if (calls[i].nr == ask->data.nr)
-            return calls[i].run(&c) < 0 ? -errno : 0;
+        if (calls[i].nr == ask->data.nr) {
+            int r = calls[i].run(&c);
+
+            return r < 0 ? -errno : r;
+        }
     return -ENOSYS;
 }
 
-int supervise_new(int listener, const struct limiter *limiter, pid_t agent,
+int supervise_new(int listener, struct limiter *limiter, pid_t agent,
                   struct supervise **out, struct err *err)
 {
     AUTO(fd) int fd = listener;
@@ -370,6 +383,10 @@ static int answer_one(struct supervise *s)
         return errno == ENOENT || errno == EINTR ? 1 : -1;
     answer.id = s->ask->id;
     answer.error = perform(s, s->ask);
+    if (answer.error == CONTINUE) {
+        answer.error = 0;
+        answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+    }
     /* Who asked may be dead by now. */
     sys_ioctl(s->listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
     return 1;

@@ -18,7 +18,7 @@
 struct supervise;
 
 /* Takes the listener, also on failure. `agent` gets no signal from the cell. */
-int supervise_new(int listener, const struct limiter *limiter, pid_t agent,
+int supervise_new(int listener, struct limiter *limiter, pid_t agent,
                   struct supervise **out, struct err *err);
 
 int supervise_fd(const struct supervise *s); /* for poll: POLLIN */

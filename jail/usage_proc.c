@@ -43,7 +43,7 @@ struct proc_sum {
     size_t count, room;
 
     /* of this walk */
-    uint64_t memory, guess, threads;
+    uint64_t anon, shmem, guess, threads;
     uint64_t own, all; /* ticks: own; own and waited-for */
     uint64_t dead;     /* ticks last seen of what is gone */
     uint64_t memory_peak, threads_peak, cpu_us;
@@ -65,8 +65,7 @@ void proc_sum_free(struct limiter *l)
     l->procs = NULL;
 }
 
-/* Makes room for one more. -1: no memory. */
-static int grow(void *array, size_t *room, size_t count, size_t size)
+int array_grow(void *array, size_t *room, size_t count, size_t size)
 {
     size_t more = *room == 0 ? 64 : *room * 2;
     void *old, *p;
@@ -100,7 +99,7 @@ static uint64_t field(const char *text, const char *key)
 
 static void note_pid(struct proc_sum *s, pid_t pid)
 {
-    if (grow(&s->pids, &s->room, s->count, sizeof(*s->pids)) == 0)
+    if (array_grow(&s->pids, &s->room, s->count, sizeof(*s->pids)) == 0)
         s->pids[s->count++] = pid;
 }
 
@@ -143,7 +142,8 @@ static struct seen *seen_find(struct proc_sum *s, pid_t pid, uint64_t start)
     for (size_t i = 0; i < s->seen_count; i++)
         if (s->seen[i].pid == pid && s->seen[i].start == start)
             return &s->seen[i];
-    if (grow(&s->seen, &s->seen_room, s->seen_count, sizeof(*s->seen)) < 0)
+    if (array_grow(&s->seen, &s->seen_room, s->seen_count, sizeof(*s->seen)) <
+        0)
         return NULL;
     s->seen[s->seen_count] = (struct seen){.pid = pid, .start = start};
     return &s->seen[s->seen_count++];
@@ -184,9 +184,10 @@ static void add_memory(struct proc_sum *s, pid_t pid)
 
     if (read_proc(pid, "status", text, sizeof(text)) < 0)
         return;
-    kib = field(text, "\nRssAnon:") + field(text, "\nRssShmem:") +
-          field(text, "\nVmPTE:") + field(text, "\nVmSwap:");
-    s->memory += kib * 1024u;
+    kib = field(text, "\nRssAnon:") + field(text, "\nVmPTE:") +
+          field(text, "\nVmSwap:");
+    s->anon += kib * 1024u;
+    s->shmem += field(text, "\nRssShmem:") * 1024u;
     s->threads += field(text, "\nThreads:");
     fds = field(text, "\nFDSize:");
     if (fds > FD_TABLE_SMALL)
@@ -238,7 +239,7 @@ static void collect_pipes(struct pipes *p, pid_t pid)
             continue;
         link[n] = '\0';
         if (strncmp(link, "pipe:[", 6) != 0 ||
-            grow(&p->inode, &p->room, p->count, sizeof(*p->inode)) < 0)
+            array_grow(&p->inode, &p->room, p->count, sizeof(*p->inode)) < 0)
             continue;
         p->inode[p->count++] = strtoull(link + 6, NULL, 10);
     }
@@ -264,25 +265,37 @@ static uint64_t pipe_bytes(const struct proc_sum *s)
     return (full < PIPES_SOFT ? full : PIPES_SOFT) + n * PIPE_LEAST;
 }
 
-/* Each page once, by the shares that smaps_rollup gives. */
-static uint64_t exact_memory(const struct limiter *l)
+/* Each page once, by the shares that smaps_rollup gives; what a process does
+ * not let us see of it counts as its own. */
+static uint64_t exact_memory(struct limiter *l)
 {
     const struct proc_sum *s = l->procs;
     uint64_t anon = 0, shmem = 0, scratch = l->usage.disk_bytes;
+    uint64_t most = shared_most(l); /* walks: s->pids is new */
+    bool seen;
     char text[4096];
 
     for (size_t i = 0; i < s->count; i++) {
-        if (read_proc(s->pids[i], "smaps_rollup", text, sizeof(text)) == 0) {
+        seen = read_proc(s->pids[i], "smaps_rollup", text, sizeof(text)) == 0;
+        if (seen) {
             anon += field(text, "\nPss_Anon:") + field(text, "\nSwapPss:");
             shmem += field(text, "\nPss_Shmem:");
         }
-        if (read_proc(s->pids[i], "status", text, sizeof(text)) == 0)
-            anon += field(text, "\nVmPTE:");
+        if (read_proc(s->pids[i], "status", text, sizeof(text)) < 0)
+            continue;
+        anon += field(text, "\nVmPTE:");
+        if (!seen) {
+            anon += field(text, "\nRssAnon:") + field(text, "\nVmSwap:");
+            shmem += field(text, "\nRssShmem:");
+        }
     }
     shmem *= 1024u;
     /* A mapped scratch file is in the disk's sum already. */
     if (scratch != HOLDER_UNKNOWN)
         shmem -= shmem < scratch ? shmem : scratch;
+    /* All that is left of it is in shared maps, and there may be more. */
+    if (shmem < most)
+        shmem = most;
     return anon * 1024u + shmem + pipe_bytes(s) + socket_bytes(l->init);
 }
 
@@ -304,7 +317,7 @@ static void walk(struct limiter *l)
 {
     struct proc_sum *s = l->procs;
 
-    s->memory = s->guess = s->threads = s->own = s->all = 0;
+    s->anon = s->shmem = s->guess = s->threads = s->own = s->all = 0;
     s->count = 0;
     for (size_t i = 0; i < s->seen_count; i++)
         s->seen[i].live = false;
@@ -320,6 +333,13 @@ static void walk(struct limiter *l)
     bury(s);
 }
 
+size_t proc_sum_walk(struct limiter *l, const pid_t **pids)
+{
+    walk(l);
+    *pids = l->procs->pids;
+    return l->procs->count;
+}
+
 static void note_peaks(struct limiter *l)
 {
     struct proc_sum *s = l->procs;
@@ -328,8 +348,8 @@ static void note_peaks(struct limiter *l)
 
     if (ticks * tick_us > s->cpu_us)
         s->cpu_us = ticks * tick_us;
-    if (s->memory > s->memory_peak)
-        s->memory_peak = s->memory;
+    if (s->anon + s->shmem > s->memory_peak)
+        s->memory_peak = s->anon + s->shmem;
     if (s->threads > s->threads_peak)
         s->threads_peak = s->threads;
 }
@@ -349,18 +369,27 @@ static void publish(struct limiter *l)
         u->peak_processes = s->threads_peak - 1;
 }
 
+/* By the cheap sum; and when that says so, by the exact one. */
+static bool memory_is_over(struct limiter *l)
+{
+    const struct proc_sum *s = l->procs;
+    uint64_t shared = shared_bytes(l);
+    uint64_t most = s->anon + (s->shmem > shared ? s->shmem : shared) +
+                    s->guess + socket_bytes(l->init);
+
+    return (most > l->limits.mem_bytes &&
+            exact_memory(l) > l->limits.mem_bytes) ||
+           shared_strange(l);
+}
+
 unsigned proc_sum_sample(struct limiter *l)
 {
-    struct proc_sum *s = l->procs;
     unsigned hits = 0;
 
     if (!l->ended) {
         walk(l);
         note_peaks(l);
-        if (l->how[HOLDER_MEMORY] == HOLDER_HOW_SAMPLED &&
-            s->memory + s->guess + socket_bytes(l->init) >
-                l->limits.mem_bytes &&
-            exact_memory(l) > l->limits.mem_bytes)
+        if (l->how[HOLDER_MEMORY] == HOLDER_HOW_SAMPLED && memory_is_over(l))
             hits = HOLDER_HIT_MEMORY_KILLED;
     }
     publish(l);

@@ -88,6 +88,103 @@ def test_pipe_buffers_are_bounded(box):
     assert b"ESCAPED" not in r.stdout, r
 
 
+# Shared memory that nobody touches any more is in no process's resident set.
+# Each takes 30 MB at a time, twelve times over, and keeps all of it.
+UNTOUCHED = {
+    "a child touches": "def hide(m, n):\n"
+                       "    if os.fork() == 0:\n"
+                       "        ctypes.memset(m, 1, n); os._exit(0)\n"
+                       "    assert os.wait()[1] == 0\n",
+    "all but one page is unmapped": "def hide(m, n):\n"
+                                    "    ctypes.memset(m, 1, n)\n"
+                                    "    libc.munmap(ctypes.c_void_p(m + 4096),"
+                                    " ctypes.c_size_t(n - 4096))\n",
+    "a copy is kept in another process": "def hide(m, n):\n"
+                                         "    if os.fork() == 0: time.sleep(60)\n"
+                                         "    ctypes.memset(m, 1, n)\n"
+                                         "    libc.munmap(ctypes.c_void_p(m),"
+                                         " ctypes.c_size_t(n))\n",
+}
+SHARED = LIBC + (
+    "libc.mmap.restype = ctypes.c_void_p\n"
+    "n, SHARED, ANON = 30 << 20, 1, 32\n"
+    "def take(fd, flags):\n"
+    "    m = libc.mmap(None, ctypes.c_size_t(n), 3, flags, fd, ctypes.c_long(0))\n"
+    "    if m == 2 ** 64 - 1: raise MemoryError\n"
+    "    return m\n")
+
+
+@pytest.mark.parametrize("source", ["anonymous", "/dev/zero"])
+@pytest.mark.parametrize("how", UNTOUCHED)
+def test_shared_memory_that_nobody_touches_any_more_still_counts(box, how, source):
+    get = ("take(-1, SHARED | ANON)" if source == "anonymous" else
+           "take(os.open('/dev/zero', os.O_RDWR), SHARED)")
+    r = box.python(f"{SHARED}{UNTOUCHED[how]}"
+                   f"for i in range(12): hide({get}, n)\n"
+                   "print('ESCAPED')\n", "--mem", "64M", "--wall", seconds(30))
+    assert b"ESCAPED" not in r.stdout, r
+    assert r.status in ("memory", "error"), r
+
+
+def test_shared_maps_that_come_and_go_do_not_add_up(box):
+    r = box.python(f"{SHARED}"
+                   "import threading\n"
+                   "kept = mmap.mmap(-1, 4096)\n"
+                   "def loop():\n"
+                   "    for i in range(100):\n"
+                   "        m = take(-1, SHARED | ANON)\n"
+                   "        ctypes.memset(m, 1, 4096)\n"
+                   "        libc.munmap(ctypes.c_void_p(m), ctypes.c_size_t(n))\n"
+                   "ts = [threading.Thread(target=loop) for i in range(2)]\n"
+                   "for t in ts: t.start()\n"
+                   "for t in ts: t.join()\n"
+                   "kept[0] = 1\n"
+                   "print('done')\n", "--mem", "256M", "--wall", seconds(30))
+    assert (r.status, r.text) == ("ok", "done\n"), r
+
+
+def test_a_sparse_shared_map_of_100_mb_fits(box):
+    """As a database server makes one, and forks."""
+    r = box.python("import mmap, os, time\n"
+                   "m = mmap.mmap(-1, 100 << 20)\n"
+                   "for i in range(8):\n"
+                   "    if os.fork() == 0:\n"
+                   "        m[i << 20] = 1; time.sleep(0.2); os._exit(0)\n"
+                   "b = bytearray(60 << 20)\n"
+                   "for i in range(8): assert os.wait()[1] == 0\n"
+                   "time.sleep(1.2)\n"
+                   "print(sum(m[i << 20] for i in range(8)))\n", "--mem", "256M")
+    assert (r.status, r.text) == ("ok", "8\n"), r
+
+
+# Each socket's buffer can be filled with some 200 kB that no process maps.
+@pytest.mark.kernel
+def test_socket_buffers_are_bounded(box):
+    r = box.python(
+        "import os, socket, time\n"
+        "def fill():\n"
+        "    kept, total = [], 0\n"
+        "    for i in range(500):\n"
+        "        try: a, b = socket.socketpair()\n"
+        "        except OSError: break\n"
+        "        kept += [a, b]\n"
+        "        for s in (a, b):\n"
+        "            s.setblocking(False)\n"
+        "            try:\n"
+        "                while True: total += s.send(bytes(65536))\n"
+        "            except OSError: pass\n"
+        "    os.write(1, b'+%d' % total)\n"
+        "    time.sleep(1.5)\n"
+        "for i in range(4):\n"
+        "    if os.fork() == 0: fill(); os._exit(0)\n"
+        "for i in range(4): os.wait()\n"
+        "os.write(1, b'+ESCAPED')\n",
+        "--mem", "64M", "--nofile", "1024", "--wall", seconds(30))
+    got = sum(int(n) for n in r.text.split("+") if n.isdigit())
+    assert r.status == "memory" or got < 64 * MB, r
+    assert r.status == "memory" or "ESCAPED" in r.text, r
+
+
 def test_thread_stacks_count_as_processes(box):
     r = box.python(
         "import _thread, time, os\n"

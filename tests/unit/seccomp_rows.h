@@ -200,6 +200,7 @@ static const struct row resources[] = {
     {"huge memfd", __NR_memfd_create, {NOWHERE, 5}, EINVAL, MEM, ENOSYS},
     {"memfd_secret", __NR_memfd_secret, {0}, ENOSYS},
     {"huge mmap", __NR_mmap, {0, 2 << 20, 3, 0x40022, ~0ull}, ENOMEM},
+    {"huge shared mmap", __NR_mmap, {0, 2 << 20, 3, 0x40021, ~0ull}, ENOMEM},
     {"mmap", __NR_mmap, {0, 4096, 7, 0x22, ~0ull}, 0},
     {"madvise", __NR_madvise, {0, 0, 4}, 0},
     {"MADV_MERGEABLE", __NR_madvise, {0, 0, 12}, EINVAL},

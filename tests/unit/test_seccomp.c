@@ -314,7 +314,7 @@ static void ordinary_work_is_done_in_every_variant(void **state)
 {
     (void)state;
     for (unsigned v = 0; v < SECCOMP_VARIANTS; v++)
-        if ((v & SECCOMP_SUPERVISE) == 0) /* nobody answers here */
+        if (!seccomp_asks(v)) /* nobody answers here */
             in_child(v, ordinary_work, NULL);
 }
 
@@ -348,6 +348,29 @@ static int is_asked(int listener, const struct row *r)
     return 1;
 }
 
+static void the_holder_is_asked(unsigned variant, const struct row *rows,
+                                size_t count)
+{
+    int status, listener = -1;
+    pid_t pid = fork();
+
+    if (pid == 0) {
+        load(variant, &listener);
+        int bad = listener < 0 || (fcntl(listener, F_GETFD) & FD_CLOEXEC) == 0;
+        for (size_t i = 0; i < count; i++)
+            bad += !is_asked(listener, &rows[i]);
+        _exit(bad != 0);
+    }
+    assert_int_equal(waitpid(pid, &status, 0), pid);
+    assert_int_equal(status, 0);
+}
+
+static int owner_by_ioctl(const void *arg)
+{
+    (void)arg;
+    return ioctl(0, FIOSETOWN, NULL) == 0 || errno != EPERM;
+}
+
 static void every_way_to_signal_asks_the_holder(void **state)
 {
     static const struct row rows[] = {
@@ -360,21 +383,23 @@ static void every_way_to_signal_asks_the_holder(void **state)
         {"F_SETOWN", __NR_fcntl, {0, HIGH | F_SETOWN, 1}},
         {"F_SETOWN_EX", __NR_fcntl, {0, F_SETOWN_EX}},
     };
-    int status, listener = -1;
-    pid_t pid = fork();
 
     (void)state;
-    if (pid == 0) {
-        load(SECCOMP_SUPERVISE, &listener);
-        int bad = listener < 0 ||
-                  (fcntl(listener, F_GETFD) & FD_CLOEXEC) == 0 ||
-                  ioctl(0, FIOSETOWN, NULL) == 0 || errno != EPERM;
-        for (size_t i = 0; i < ARRAY_LEN(rows); i++)
-            bad += !is_asked(listener, &rows[i]);
-        _exit(bad != 0);
-    }
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_int_equal(status, 0);
+    the_holder_is_asked(SECCOMP_SUPERVISE, rows, ARRAY_LEN(rows));
+    in_child(SECCOMP_SUPERVISE, owner_by_ioctl, NULL);
+}
+
+static void without_a_memory_cgroup_shared_memory_asks_the_holder(void **state)
+{
+    static const struct row rows[] = {
+        {"shared", __NR_mmap, {0, 4096, 3, 0x21, ~0ull}},
+        {"shared, checked", __NR_mmap, {0, 4096, 3, 0x23, ~0ull}},
+        {"shared, at a place", __NR_mmap, {0, 4096, 3, 0x100031, ~0ull}},
+        {"shared, high bits", __NR_mmap, {0, 4096, 3, HIGH | 0x4021, ~0ull}},
+    };
+
+    (void)state;
+    the_holder_is_asked(MEM, rows, ARRAY_LEN(rows));
 }
 
 static void what_makes_no_sense_is_not_loaded(void **state)
@@ -406,6 +431,7 @@ int main(void)
         cmocka_unit_test(a_32_bit_call_is_absent),
         cmocka_unit_test(ordinary_work_is_done_in_every_variant),
         cmocka_unit_test(every_way_to_signal_asks_the_holder),
+        cmocka_unit_test(without_a_memory_cgroup_shared_memory_asks_the_holder),
         cmocka_unit_test(what_makes_no_sense_is_not_loaded),
     };
 
