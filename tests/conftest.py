@@ -14,21 +14,20 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent / "lib"))
 import karzer  # noqa: E402
 
 TIERS = ("process", "container")
-NEED = set(filter(None, os.environ.get("KARZER_NEED", "").split(",")))
-
-
-def lack(need, reason):
-    """Skips the test; fails where this machine is known to have `need`."""
-    if need in NEED:
-        pytest.fail(f"this machine has {need}, yet: {reason}")
-    pytest.skip(reason)
+lack = karzer.lack
 
 
 def pytest_configure(config):
     config.addinivalue_line(
         "markers", "kernel: depends on the kernel; also run on Debian's own")
+    config.addinivalue_line("markers", "guest: changes the host, so only there")
     config.addinivalue_line("markers", "tiers(*names): only in these tiers")
     config.addinivalue_line("markers", "users(*names): only as these users")
+
+
+def pytest_collection_modifyitems(items):
+    if not karzer.GUEST:
+        items[:] = [i for i in items if not i.get_closest_marker("guest")]
 
 
 def pytest_generate_tests(metafunc):
@@ -62,7 +61,7 @@ def users(session):
 def box(request, session, users):
     tier, user = request.param
     if user not in users:
-        lack("root", "needs root")
+        karzer.lack("root", "needs root")
     return karzer.Box(session, users[user], tier)
 
 

@@ -15,10 +15,24 @@ import subprocess
 import tempfile
 import time
 
+import pytest
+
 SLOW = float(os.environ.get("KARZER_SLOW", "1"))
 REPO = pathlib.Path(__file__).resolve().parents[2]
-USER_ID = 12345  # the ordinary user that root becomes
+# The ordinary user that root becomes: one for each session of tests.
+USER_ID = 20000 + os.getpid() % 10000
+GUEST = SLOW > 1  # this is the test guest: its settings are nobody else's
 SLOT_IDS = range(0x7A520000, 0x7A520000 + 4096)  # src/base/slot.h
+
+
+NEED = set(filter(None, os.environ.get("KARZER_NEED", "").split(",")))
+
+
+def lack(need, reason):
+    """Skips the test; fails where this machine is known to have `need`."""
+    if need in NEED:
+        pytest.fail(f"this machine has {need}, yet: {reason}")
+    pytest.skip(reason)
 
 
 def seconds(t):

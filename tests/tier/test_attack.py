@@ -24,13 +24,10 @@ def test_the_table_names_attacks_and_tiers(any_box):
 
 
 @pytest.mark.kernel
+@pytest.mark.guest
 @pytest.mark.users("root")
-@pytest.mark.tiers("container", "process")
 def test_root_without_user_namespaces_is_held_all_the_same(box):
-    """max_user_namespaces=0 in a user namespace cannot be: so on the host of
-    the test guest only, where the setting harms nobody."""
-    if karzer.SLOW == 1:
-        pytest.skip("the setting is the whole host's: only in the test guest")
+    """The setting is the whole host's; an ordinary user is told the fix."""
     setting = "/proc/sys/user/max_user_namespaces"
     with open(setting) as f:
         before = f.read()

@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 import karzer
+from karzer import lack
 
 # what: (arguments, exit status, what the line must name)
 BAD = {
@@ -70,9 +71,8 @@ def test_an_unreadable_file_is_125(box):
     assert b"code.py" in done.stderr
 
 
+@pytest.mark.users("user")  # root may read everywhere
 def test_an_unreadable_directory_is_125(box):
-    if box.user.root:
-        pytest.skip("root may read everywhere")
     path = box.user.work() / "closed"
     path.mkdir(mode=0o000)
     box.user.own(path)
@@ -217,7 +217,7 @@ def test_a_standard_output_that_is_full_is_not_ok(any_box):
 def test_no_free_space_for_scratch_or_state_is_told(any_box):
     """A state directory on a full tmpfs."""
     if os.getuid() != 0:
-        pytest.skip("needs root to mount")
+        lack("root", "needs root to mount")
     state = any_box.user.work()
     subprocess.run(["mount", "-t", "tmpfs", "-o", "size=16k,mode=700", "full", state],
                    check=True)

@@ -5,6 +5,8 @@ import subprocess
 
 import pytest
 
+from karzer import lack
+
 
 def mimes(r):
     """[{mime: data}] of the displayed values."""
@@ -58,7 +60,7 @@ def test_rich_representations_are_a_mime_bundle(box):
 
 def test_a_matplotlib_figure_is_a_png(box):
     if not os.path.isdir("/usr/lib/python3/dist-packages/matplotlib"):
-        pytest.skip("python3-matplotlib is not installed")
+        lack("matplotlib", "python3-matplotlib is not installed")
     r = box.run("import matplotlib.pyplot as plt\nplt.plot([1, 2, 3])\nplt.show()\n",
                 "--mem", "1G", "--wall", "120s", "--cpu-time", "100s", "--cpu", "2",
                 "--disk", "128M")

@@ -3,6 +3,8 @@ import os
 
 import pytest
 
+from karzer import lack
+
 LIBC = "import ctypes, errno, os\nlibc = ctypes.CDLL(None, use_errno=True)\n"
 CALL = LIBC + (
     "def call(name, nr, *args):\n"
@@ -172,7 +174,7 @@ def test_programs_of_the_host_run(box):
 
 def test_numpy_of_debian_runs(box):
     if not os.path.isdir("/usr/lib/python3/dist-packages/numpy"):
-        pytest.skip("python3-numpy is not installed")
+        lack("numpy", "python3-numpy is not installed")
     r = box.run("import numpy; print(numpy.arange(4).sum())", "--mem", "512M",
                 "--wall", "60s")
     assert r.text == "6\n", r

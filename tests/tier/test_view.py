@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 import karzer
+from karzer import lack
 
 GONE = ("/home", "/root", "/var", "/run", "/srv", "/mnt", "/media")
 
@@ -323,7 +324,7 @@ def test_loopback_of_its_own_works(box):
         "    socket.create_connection(a.getsockname()).send(b'hello'); os._exit(0)\n"
         "c, _ = a.accept(); print(c.recv(5)); os.wait()\n")
     if r.effective["mechanisms"]["network"] != "namespace":
-        pytest.skip("no network namespace: sockets are refused")
+        lack("userns", "no network namespace: sockets are refused")
     assert r.text == "b'hello'\n", r
 
 
