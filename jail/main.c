@@ -125,5 +125,7 @@ int main(void)
         loop_refuse(HOLDER_CONTROL_FD, &j, &err);
     fallback_clean(&j);
     limiter_free(j.limiter);
+    shutdown(HOLDER_CONTROL_FD,
+             SHUT_RDWR); /* the engine need not wait longer */
     return r < 0 ? 1 : 0;
 }

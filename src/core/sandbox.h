@@ -20,6 +20,7 @@
 struct engine {
     struct dirs dirs;
     struct boundary *boundary;
+    int leaving; /* pidfd of the last holder, to be reaped; -1: none */
 };
 
 struct sandbox {
