@@ -96,12 +96,14 @@ def orphans():
     libc.prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
 
 
+@pytest.mark.kernel
 def test_every_attack_is_blocked(cell):
     done = cell.cli("attack", "--tier", "process", "--json", timeout=120)
     assert done.returncode == 0, done
     assert json.dumps(json.loads(done.stdout)).count("blocked") >= 6, done
 
 
+@pytest.mark.kernel
 def test_effective_names_what_replaces_namespaces(cell):
     how = cell.run("1").effective["mechanisms"]
     assert how["files"] == "Landlock" and how["network"] == "seccomp", how
@@ -110,6 +112,7 @@ def test_effective_names_what_replaces_namespaces(cell):
     assert ("cgroup" in how["memory"]) == (cell.user.kind != "pids"), how
 
 
+@pytest.mark.kernel
 def test_daemons_are_dead_and_reaped_when_the_program_ends(cell, orphans):
     r = cell.python(LOOSE)
     assert r.text == "started\n" and loose() == [] and orphans() == [], r
@@ -259,6 +262,7 @@ def test_memory_is_bounded_for_the_sum_of_processes(cell):
     assert r.status == "memory" or r.text == "", r
 
 
+@pytest.mark.kernel
 def test_shared_memory_that_nobody_touches_any_more_still_counts(cell):
     for get in ("mmap.mmap(-1, n)", "mmap.mmap(os.open('/dev/zero', os.O_RDWR), n)"):
         r = cell.python("import mmap, os\n"
