@@ -245,12 +245,22 @@ def leftover_processes(session):
     ]
 
 
+def foreign(group):
+    """Does it hold processes that only an outer pid namespace has?"""
+    try:
+        with open(os.path.join(group, "cgroup.procs")) as f:
+            return "0" in f.read().split()
+    except OSError:
+        return False
+
+
 def leftover_cgroups():
     found = []
     for root, dirs, _ in os.walk("/sys/fs/cgroup"):
         if root.count("/") > 8:
             dirs.clear()
-        found += [f"cgroup {root}/{d}" for d in dirs if d.startswith("karzer-")]
+        found += [f"cgroup {root}/{d}" for d in dirs if d.startswith("karzer-")
+                  and not foreign(os.path.join(root, d))]
     return found
 
 

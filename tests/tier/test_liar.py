@@ -53,4 +53,5 @@ def test_a_lying_agent_gives_an_honest_status(box, liar_tree, what):
     assert p.returncode in (124, 125, 137) or status == "error"
     assert time.monotonic() - began < 12 * karzer.SLOW
     assert peak < 1 << 20  # of any child so far: no gigabytes
-    assert not [l for l in karzer.leftover_processes(box.session) if "liar" in l]
+    assert karzer.wait_until(lambda: not [
+        l for l in karzer.leftover_processes(box.session) if "liar" in l], 1)
