@@ -2,11 +2,10 @@
 /*
  * holder.h - the contract between the engine and a holder (karzer-jail).
  *
- * The engine starts a holder with four inherited descriptors and nothing in
+ * The engine starts a holder with three inherited descriptors and nothing in
  * argv or the environment. The holder confines first, then says READY on the
- * control socket. After ENDED it removes what it made and shuts the control
- * socket down: only its own exit is left then. EOF on the control socket (the
- * engine is gone) means: kill the cell, remove what was made, exit.
+ * control socket. EOF on the control socket (the engine is gone) means: kill
+ * the cell, remove what was made, exit.
  */
 #ifndef KARZER_ABI_HOLDER_H
 #define KARZER_ABI_HOLDER_H

@@ -48,7 +48,9 @@ static int stream_take(struct jail *j, struct err *err)
 
 static int groups_enter(struct jail *j, struct err *err)
 {
-    return limiter_attach(j->limiter, err);
+    if (!j->later)
+        return limiter_attach(j->limiter, err);
+    return limiter_follow(j->limiter, j->up_fd, j->effective, err);
 }
 
 /* When the host lacks memory, the cell goes first. */
@@ -180,12 +182,12 @@ static int agent_start(struct jail *j, struct err *err)
 /* clang-format off */
 static const struct step steps[] = {
     {"stream", stream_take},              /* first: nothing else becomes fd 3 */
-    {"control groups", groups_enter},     /* all below is counted, and the
-                                             cgroup view starts here */
     {"process", process_prepare},         /* needs the host's /proc as it is */
-    {"namespaces", spaces_settle},        /* needs rights over the host's time */
     {"agent", agent_detach},              /* its path is the host's */
     {"view", view_make},                  /* while the old root is visible */
+    {"control groups", groups_enter},     /* the holder made them meanwhile; the
+                                             cgroup view starts here */
+    {"namespaces", spaces_settle},        /* needs rights over the host's time */
     {"network", spaces_join},             /* the holder made it meanwhile; the
                                              view read the host's sockets */
     {"root", view_turn},                  /* every mount exists */

@@ -26,6 +26,7 @@ struct jail {
     bool container; /* else the process view */
     bool root;      /* we are root, and the cell gets an id of its own */
     bool fallback;  /* no namespaces: Landlock, and the caller's id */
+    bool later;     /* the groups are made while the child builds its view */
     bool user_ns;   /* the cell is, or will be, in a user namespace */
 
     uint32_t uid, gid;           /* of the cell, on the host */

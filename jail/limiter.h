@@ -33,6 +33,7 @@ struct proc_sum; /* usage_proc.c */
 struct shared;   /* usage_shared.c */
 
 struct limiter {
+    const struct holder_handoff *h; /* mapped until the exit */
     struct holder_limits limits;
     unsigned slot;
     unsigned

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 #include "jail/limiter.h"
+#include "jail/pass.h"
 #include "jail/seccomp.h"
 #include "src/base/sys.h"
 #include "src/base/auto.h"
@@ -194,6 +195,7 @@ static struct limiter *limiter_zero(const struct holder_handoff *h)
 
     if (l == NULL)
         return NULL;
+    l->h = h;
     l->limits = h->limits;
     l->slot = h->slot;
     /* The agent; and where the cell has the caller's id, the holder, which is
@@ -227,19 +229,16 @@ static bool sums_processes(const struct limiter *l)
            l->how[HOLDER_CPU_TIME] == HOLDER_HOW_SAMPLED;
 }
 
-static int limiter_make(struct limiter *l, const struct holder_handoff *h,
-                        struct err *err)
+static int limiter_make(struct limiter *l, struct err *err)
 {
-    if (cgroup_find(&l->host, err) < 0)
-        return -1;
-    if (cgroup_make(&l->host, h->slot, &l->group, err) < 0)
+    if (cgroup_make(&l->host, l->slot, &l->group, err) < 0)
         return -1;
     if (open_tasks(l, err) < 0)
         return -1;
     limit_memory(l);
     limit_pids(l);
     limit_cpu(l);
-    replace_missing(l, h);
+    replace_missing(l, l->h);
     if (sums_processes(l) && proc_sum_new(l) < 0)
         return err_set(err, ERR_HOST, "out of memory");
     if (l->how[HOLDER_MEMORY] == HOLDER_HOW_SAMPLED && shared_new(l) < 0)
@@ -247,28 +246,57 @@ static int limiter_make(struct limiter *l, const struct holder_handoff *h,
     return 0;
 }
 
-int limiter_new(const struct holder_handoff *h, uint8_t *effective,
-                struct limiter **out, struct err *err)
+int limiter_find(const struct holder_handoff *h, struct limiter **out,
+                 struct err *err)
 {
-    static const uint8_t ours[] = {HOLDER_MEMORY, HOLDER_SWAP, HOLDER_PIDS,
-                                   HOLDER_CPU, HOLDER_CPU_TIME};
     struct limiter *l;
-    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
     if (check_limits(&h->limits, err) < 0)
         return -1;
     l = limiter_zero(h);
     if (l == NULL)
         return err_set(err, ERR_HOST, "out of memory");
-    if (limiter_make(l, h, err) < 0) {
+    if (cgroup_find(&l->host, err) < 0) {
         limiter_free(l);
         return err_wrap(err, "set the limits");
     }
+    *out = l;
+    return 0;
+}
+
+static void limiter_effective(const struct limiter *l, uint8_t *effective)
+{
+    static const uint8_t ours[] = {HOLDER_MEMORY, HOLDER_SWAP, HOLDER_PIDS,
+                                   HOLDER_CPU, HOLDER_CPU_TIME};
+
+    for (size_t i = 0; i < ARRAY_LEN(ours); i++)
+        effective[ours[i]] = l->how[ours[i]];
+}
+
+int limiter_build(struct limiter *l, uint8_t *effective, struct err *err)
+{
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+    if (limiter_make(l, err) < 0)
+        return err_wrap(err, "set the limits");
     l->slack = (uint64_t)(cpus < 1 ? 1 : cpus) * CHARGE_PAGES * 4096u;
     if (l->slack > l->limits.mem_bytes / 16)
         l->slack = l->limits.mem_bytes / 16;
-    for (size_t i = 0; i < ARRAY_LEN(ours); i++)
-        effective[ours[i]] = l->how[ours[i]];
+    limiter_effective(l, effective);
+    return 0;
+}
+
+int limiter_new(const struct holder_handoff *h, uint8_t *effective,
+                struct limiter **out, struct err *err)
+{
+    struct limiter *l;
+
+    if (limiter_find(h, &l, err) < 0)
+        return -1;
+    if (limiter_build(l, effective, err) < 0) {
+        limiter_free(l);
+        return -1;
+    }
     *out = l;
     return 0;
 }
@@ -290,6 +318,47 @@ unsigned limiter_seccomp_variant(const struct limiter *l)
     if (l->how[HOLDER_CPU] == HOLDER_HOW_AFFINITY)
         bits |= SECCOMP_NO_AFFINITY;
     return bits;
+}
+
+bool limiter_later(const struct limiter *l)
+{
+    unsigned parts = 0;
+
+    for (unsigned i = 0; i < l->host.count; i++)
+        if (l->host.tree[i].version == 1)
+            parts |= l->host.tree[i].parts;
+    return parts == (1u << CGROUP_PART_COUNT) - 1;
+}
+
+/* What goes to the child: a descriptor by which to enter, or, without one and
+ * last, how the limits are in force. */
+int limiter_hand(const struct limiter *l, int up, struct err *err)
+{
+    for (unsigned i = 0; i < l->host.count; i++)
+        if (l->tasks_fd[i] >= 0 &&
+            pass_send(up, l->how, sizeof(l->how), l->tasks_fd[i]) < 0)
+            return err_sys(err, "hand the control groups on");
+    return pass_send(up, l->how, sizeof(l->how), -1) == 0
+               ? 0
+               : err_sys(err, "hand the control groups on");
+}
+
+int limiter_follow(struct limiter *l, int up, uint8_t *effective,
+                   struct err *err)
+{
+    for (;;) {
+        AUTO(fd) int tasks = -1;
+
+        if (pass_recv(up, l->how, sizeof(l->how), &tasks, 0) !=
+            (ssize_t)sizeof(l->how))
+            return err_set(err, ERR_HOST, "the holder has gone");
+        if (tasks < 0)
+            break;
+        if (write(tasks, "0", 1) != 1)
+            return err_sys(err, "enter a control group");
+    }
+    limiter_effective(l, effective);
+    return 0;
 }
 
 int limiter_attach(const struct limiter *l, struct err *err)

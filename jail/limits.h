@@ -10,6 +10,7 @@
 #ifndef KARZER_JAIL_LIMITS_H
 #define KARZER_JAIL_LIMITS_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -19,10 +20,30 @@
 
 struct limiter; /* one per jail */
 
-/* Finds the hierarchies, makes the "karzer-<slot>" groups, writes the limits.
- * Fills effective[MEMORY, SWAP, PIDS, CPU, CPU_TIME], and no other. */
+/* Finds the hierarchies. */
+int limiter_find(const struct holder_handoff *h, struct limiter **out,
+                 struct err *err);
+
+/* May the groups be made while the child builds its view? Where all are v1:
+ * they are entered by the child itself. v2 groups must be there for the clone.
+ */
+bool limiter_later(const struct limiter *l);
+
+/* Makes the "karzer-<slot>" groups, writes the limits. Fills effective[MEMORY,
+ * SWAP, PIDS, CPU, CPU_TIME], and no other. */
+int limiter_build(struct limiter *l, uint8_t *effective, struct err *err);
+
+/* Both at once. */
 int limiter_new(const struct holder_handoff *h, uint8_t *effective,
                 struct limiter **out, struct err *err);
+
+/* In the parent, when they were made after the clone: the descriptors by which
+ * the child enters, over the socket to it. */
+int limiter_hand(const struct limiter *l, int up, struct err *err);
+
+/* In the child: takes them, enters, and fills effective[] as limiter_build. */
+int limiter_follow(struct limiter *l, int up, uint8_t *effective,
+                   struct err *err);
 
 /* The cgroup v2 directory for CLONE_INTO_CGROUP, or -1: not needed. */
 int limiter_cgroup_fd(const struct limiter *l);

@@ -49,6 +49,13 @@ static int limits_allowed(struct jail *j, struct err *err)
     return 0;
 }
 
+static int groups_make(struct jail *j, struct err *err)
+{
+    if (limiter_build(j->limiter, j->effective, err) < 0)
+        return -1;
+    return limits_allowed(j, err);
+}
+
 static int prepare(struct jail *j, struct err *err)
 {
     if (inherited(err) < 0 || handoff_open(HOLDER_HANDOFF_FD, &j->h, err) < 0)
@@ -58,9 +65,10 @@ static int prepare(struct jail *j, struct err *err)
     if (j->proc_fd < 0)
         return err_sys(err, "/proc");
     cgroup_note_in(HOLDER_SLOT_FD);
-    if (identity_choose(j, err) < 0 ||
-        limiter_new(j->h, j->effective, &j->limiter, err) < 0 ||
-        limits_allowed(j, err) < 0)
+    if (identity_choose(j, err) < 0 || limiter_find(j->h, &j->limiter, err) < 0)
+        return -1;
+    j->later = j->root && limiter_later(j->limiter);
+    if (!j->later && groups_make(j, err) < 0)
         return -1;
     if (j->root)
         return identity_owned(j, err);
@@ -70,13 +78,37 @@ static int prepare(struct jail *j, struct err *err)
     return fallback_choose(j, err);
 }
 
+/* Beside the child, which builds its view and takes them when it has. A limit
+ * that turned out to be none was promised before: the cell does not start. */
+static int groups_hand(struct jail *j, int up, struct err *err)
+{
+    static const enum holder_mechanism rows[] = {HOLDER_MEMORY, HOLDER_PIDS,
+                                                 HOLDER_CPU};
+
+    if (groups_make(j, err) < 0)
+        return -1;
+    for (size_t i = 0; i < ARRAY_LEN(rows); i++)
+        if (j->effective[rows[i]] != HOLDER_HOW_CGROUP1)
+            return err_set(err, ERR_HOST, "a control group refused its limit");
+    return limiter_hand(j->limiter, up, err);
+}
+
 /* Root may lack the right to namespaces; then as an ordinary user would. */
 static pid_t clone_child(struct jail *j, int *pidfd, struct err *err)
 {
     pid_t pid = spaces_clone(j, pidfd, err);
+    struct err why = *err;
 
-    if (pid >= 0 || j->fallback || fallback_choose(j, err) < 0)
+    if (pid >= 0 || j->fallback)
         return pid;
+    if (j->later) { /* there is nothing to make them beside of */
+        j->later = false;
+        if (groups_make(j, err) < 0)
+            return -1;
+        *err = why;
+    }
+    if (fallback_choose(j, err) < 0)
+        return -1;
     return spaces_clone(j, pidfd, err);
 }
 
@@ -101,7 +133,8 @@ static int hold(struct jail *j, struct err *err)
     loop.up = pair[0];
     loop.pidfd = pidfd;
     prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-    if (!j->fallback && spaces_network(j, loop.up, err) < 0)
+    if ((j->later && groups_hand(j, loop.up, err) < 0) ||
+        (!j->fallback && spaces_network(j, loop.up, err) < 0))
         loop_hold(&loop, err);
     else
         loop_hold(&loop, NULL);
@@ -125,7 +158,5 @@ int main(void)
         loop_refuse(HOLDER_CONTROL_FD, &j, &err);
     fallback_clean(&j);
     limiter_free(j.limiter);
-    shutdown(HOLDER_CONTROL_FD,
-             SHUT_RDWR); /* the engine need not wait longer */
     return r < 0 ? 1 : 0;
 }

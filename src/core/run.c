@@ -35,7 +35,6 @@ int engine_open(struct engine **out, const struct dirs *dirs, struct err *err)
     if (e == NULL)
         return err_set(err, ERR_HOST, "out of memory");
     e->dirs = *dirs;
-    e->leaving = -1;
     hash_seed();
     if (boundary_open(&e->boundary, dirs->state, err) < 0) {
         free(e);
@@ -49,8 +48,6 @@ void engine_close(struct engine *e)
 {
     if (e == NULL)
         return;
-    if (e->leaving >= 0)
-        close(e->leaving); /* it ends by itself, and we are about to */
     boundary_close(e->boundary);
     free(e);
 }

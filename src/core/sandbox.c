@@ -68,11 +68,7 @@ static int cell_open(struct sandbox *sb, struct err *err)
 
 void sandbox_drop(struct sandbox *sb)
 {
-    int pidfd = cell_free(sb->cell);
-
-    /* One holder may still be on its way out; the one before it surely went. */
-    cell_reap(sb->engine->leaving);
-    sb->engine->leaving = pidfd;
+    cell_free(sb->cell);
     if (sb->stream_open)
         stream_fini(&sb->stream);
     grant_fini(&sb->grant);

@@ -20,7 +20,6 @@
 struct engine {
     struct dirs dirs;
     struct boundary *boundary;
-    int leaving; /* pidfd of the last holder, to be reaped; -1: none */
 };
 
 struct sandbox {

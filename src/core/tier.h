@@ -70,13 +70,8 @@ void cell_kill(struct cell *cell);
  * called twice. -1: the holder did not tell (usage holds unknowns). */
 int cell_end(struct cell *cell, struct err *err);
 
-/* Ends the cell if it has not ended, waits until the holder has cleaned up, and
- * frees. The holder's pidfd for cell_reap: only its exit may be left; -1: none.
- * NULL is fine. */
-int cell_free(struct cell *cell);
-
-/* Waits for a holder's exit and closes its pidfd; -1 is fine. */
-void cell_reap(int pidfd);
+/* After cell_end: waits for the holder to have cleaned up. NULL is fine. */
+void cell_free(struct cell *cell);
 
 /* Weakest first, ends with NULL; defined in src/tier/tiers.c. */
 extern const struct tier *const tiers[];

@@ -262,7 +262,7 @@ int holder_start(const struct grant *grant, enum holder_tier tier,
         handoff_make(grant, tier, extra, extra_count, cell->slot, &handoff,
                      err) < 0 ||
         launch(cell, grant->dirs, handoff, err) < 0) {
-        cell_reap(cell_free(cell));
+        cell_free(cell);
         return -1;
     }
     *out = cell;
@@ -427,42 +427,19 @@ int cell_end(struct cell *cell, struct err *err)
     return -1;
 }
 
-void cell_reap(int pidfd)
+void cell_free(struct cell *cell)
 {
-    if (pidfd >= 0 && spawn_wait(pidfd, END_MS) < 0) {
-        sys_pidfd_send_signal(pidfd, SIGKILL);
-        spawn_wait(pidfd, END_MS);
-    }
-    if (pidfd >= 0)
-        close(pidfd);
-}
-
-/* Reads until the holder has shut its end down: its groups are removed. */
-static void wait_cleaned(struct cell *cell)
-{
-    uint64_t until = clock_us() + END_MS * 1000ull;
-    struct holder_message m;
-
-    while (cell->control_fd >= 0 && clock_us() < until &&
-           fd_wait(cell->control_fd, POLLIN, END_MS) &&
-           recv(cell->control_fd, &m, sizeof(m), MSG_DONTWAIT) > 0)
-        continue;
-}
-
-int cell_free(struct cell *cell)
-{
-    int pidfd;
-
     if (cell == NULL)
-        return -1;
-    if (cell->pidfd >= 0) {
+        return;
+    if (cell->pidfd >= 0)
         cell_end(cell, NULL);
-        wait_cleaned(cell);
-    }
-    pidfd = fd_take(&cell->pidfd);
     fd_drop(&cell->stream_fd);
     fd_drop(&cell->control_fd);
+    if (cell->pidfd >= 0 && spawn_wait(cell->pidfd, END_MS) < 0) {
+        sys_pidfd_send_signal(cell->pidfd, SIGKILL);
+        spawn_wait(cell->pidfd, END_MS);
+    }
+    fd_drop(&cell->pidfd);
     fd_drop(&cell->slot_fd);
     free(cell);
-    return pidfd;
 }
