@@ -46,6 +46,8 @@ class Driver:
         self.space = sys.modules["__main__"].__dict__
         self.modules = sys.modules
         self.streams = (sys.stdout, sys.stderr)
+        if sys.stdout is not None:  # a pipe, yet what was printed must be out
+            sys.stdout.reconfigure(line_buffering=True)
         self.excepthook = sys.excepthook
         self.parts = {}
         self.sources = {}    # name of a block: its code

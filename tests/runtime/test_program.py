@@ -42,7 +42,7 @@ def test_a_print_says_nothing_on_the_channel(run):
     "print(sorted(globals()))", "import sys\nprint(sys.path)",
     "import sys\nprint(sys.flags)", "import sys\nprint(sys.executable)",
     "import sys\nprint(sys.prefix, sys.exec_prefix, sys.base_prefix)",
-    "import sys\nprint(sys.stdout.encoding, sys.stdout.line_buffering)",
+    "import sys\nprint(sys.stdout.encoding, sys.stderr.line_buffering)",
     "print(exit, quit, license, help)", "print(__builtins__)",
     "import sys\nprint(sys.modules['__main__'].__dict__ is globals())",
     "print(__loader__, __spec__, __package__)",
@@ -293,3 +293,30 @@ def test_code_of_16_mib_runs(home):
     with Driver(home) as d:
         d.send(code_message(b"print(2)\n#".ljust(16 << 20, b"x"), flags=LAST))
         assert d.finish().out == b"2\n"
+
+
+def test_a_line_is_out_before_the_program_goes_on(home):
+    with Driver(home) as driver:
+        driver.send(code_message("import time\nprint('a')\ntime.sleep(60)"))
+        assert driver.read_until(driver.process.stdout, b"\n") == b"a\n"
+
+
+def test_what_was_printed_outlives_a_signal(run):
+    for number in (signal.SIGSEGV, signal.SIGKILL):
+        r = run(f"import os\nprint('a')\nos.kill(os.getpid(), {int(number)})")
+        assert (r.out, r.status) == (b"a\n", -number)
+
+
+def test_prints_are_in_order_with_os_write_and_children(run):
+    r = run("import os, subprocess\nprint('a')\nos.write(1, b'b\\n')\n"
+            "print('c')\nsubprocess.run(['/bin/echo', 'd'])\nprint('e')\n"
+            "pid = os.fork()\nif pid: os.waitpid(pid, 0)\nelse: print('f')")
+    assert r.text == "a\nb\nc\nd\ne\nf\n"
+
+
+def test_a_program_without_stdout_runs(home):
+    with Driver(home, limits=lambda: os.close(1)) as driver:
+        driver.send(code_message("print(1)\nimport sys\n"
+                                 "sys.stderr.write(repr(sys.stdout))"))
+        driver.finish()
+    assert (driver.err, driver.status) == (b"None", 0)

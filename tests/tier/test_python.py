@@ -5,7 +5,7 @@ import subprocess
 
 import pytest
 
-from karzer import lack
+from karzer import brief, lack, seconds
 
 
 def mimes(r):
@@ -234,3 +234,20 @@ def test_a_venv_is_made_visible(box):
                 f"print(os.access({str(venv)!r}, os.W_OK))",
                 "--python", str(venv))
     assert r.text == "from the venv\nTrue False\nFalse\n", r
+
+
+def test_what_was_printed_before_a_timeout_is_kept(box):
+    r = box.run("print('a'); import time; time.sleep(60)", "--wall", brief(1))
+    assert (r.status, r.stdout) == ("timeout", b"a\n"), r
+
+
+def test_what_was_printed_before_a_crash_is_kept(box):
+    r = box.run("import os; print('a'); os.kill(os.getpid(), 11)")
+    assert (r.status, r.signal, r.stdout) == ("error", 11, b"a\n"), r
+
+
+def test_many_small_prints_are_not_slow(box):
+    r = box.run("for i in range(300000): print(i)", "--output", "4M",
+                "--wall", seconds(30))
+    assert r.status == "ok", r
+    assert len(r.stdout.splitlines()) == 300000
