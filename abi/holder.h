@@ -149,6 +149,8 @@ enum holder_message_type {
     /* engine to holder */
     HOLDER_KILL, /* kill every process of the cell */
     HOLDER_ASK,  /* for HOLDER_USAGE */
+    HOLDER_OVER, /* the program has ended: the wall clock stops; files may still
+                    come out */
 };
 
 /* Evidence, as bits in holder_usage.hits and as the value of HOLDER_LIMIT. */

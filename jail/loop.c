@@ -191,6 +191,10 @@ static void read_engine(struct state *s)
         tell(s->l->control, &answer);
         return;
     }
+    if (n == (ssize_t)sizeof(m) && m.type == HOLDER_OVER) {
+        s->wall_us = 0;
+        return;
+    }
     if (n != (ssize_t)sizeof(m)) /* the engine has gone */
         fd_drop(&s->l->control);
     kill_cell(s);

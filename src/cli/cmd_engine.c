@@ -235,7 +235,8 @@ static int op_new(struct door *d, const json_t *o, struct err *err)
     return answer(text);
 }
 
-static const struct run_io quiet = {.stdin_fd = -1};
+static const struct run_io quiet = {
+    .stdin_fd = -1, .watch_client = true, .client_fd = ENGINE_FD};
 
 static int op_run(struct door *d, const json_t *o, struct err *err)
 {

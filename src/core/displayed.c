@@ -6,9 +6,16 @@
 #include "src/core/displayed.h"
 
 #include <jansson.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "src/core/output.h"
+
+#define MIME_COST 1024u /* of a value or a type of it, besides its bytes */
+#define JSON_COST 96u   /* bytes of a parsed tree per byte of its text */
+#define JSON_PARSED_MAX (64u << 10)
+#define JSON_DEPTH_MAX 64u
+#define ERROR_MAX (1u << 20) /* of each text of an error */
 
 static bool is_mime(const struct runtime_mime *m)
 {
@@ -20,12 +27,51 @@ static bool is_mime(const struct runtime_mime *m)
     return memchr(m->type, '/', m->type_len) != NULL;
 }
 
+/* Is it worth a tree in our memory? Small, and nested no deeper than people
+ * write: what is not is kept as text. */
+static bool json_is_plain(const struct runtime_mime *m)
+{
+    unsigned depth = 0;
+
+    if (m->data_len > JSON_PARSED_MAX)
+        return false;
+    for (size_t i = 0; i < m->data_len; i++) {
+        if (m->data[i] == '[' || m->data[i] == '{')
+            depth++;
+        else if ((m->data[i] == ']' || m->data[i] == '}') && depth > 0)
+            depth--;
+        if (depth > JSON_DEPTH_MAX)
+            return false;
+    }
+    return true;
+}
+
+static bool is_json(const struct runtime_mime *m)
+{
+    return m->type_len == 16 && memcmp(m->type, "application/json", 16) == 0;
+}
+
+/* What it takes of the engine: in memory, or as JSON text, the greater. */
+static uint64_t cost_of(const struct runtime_mime *m)
+{
+    uint64_t cost = MIME_COST + m->type_len;
+
+    if (is_json(m) && json_is_plain(m))
+        return cost + JSON_COST * m->data_len;
+    for (size_t i = 0; i < m->data_len; i++) {
+        unsigned char c = (unsigned char)m->data[i];
+
+        cost += c < 0x20 || c >= 0x7f ? 6 : c == '"' || c == '\\' ? 2 : 1;
+    }
+    return cost;
+}
+
 /* JSON as JSON, text as text, everything else base64. */
 static json_t *mime_value(const struct runtime_mime *m)
 {
     bool base64;
 
-    if (m->type_len == 16 && memcmp(m->type, "application/json", 16) == 0) {
+    if (is_json(m) && json_is_plain(m)) {
         json_t *v = json_loadb(m->data, m->data_len, JSON_DECODE_ANY, NULL);
 
         if (v != NULL)
@@ -58,12 +104,13 @@ static int on_result(void *ctx, uint32_t flags,
     int r = 0;
 
     (void)flags;
-    for (size_t i = 0; i < count; i++)
-        d->bytes += mimes[i].data_len;
-    if (d->bytes > DISPLAYED_MAX) {
+    d->bytes += MIME_COST;
+    for (size_t i = 0; i < count && d->bytes <= DISPLAYED_MAX; i++)
+        d->bytes += cost_of(&mimes[i]);
+    if (d->bytes > DISPLAYED_MAX) { /* and all that follow */
         snprintf(d->result->message, sizeof(d->result->message),
-                 "displayed values of more than %u bytes were dropped",
-                 DISPLAYED_MAX);
+                 "displayed values past %u MB were dropped",
+                 DISPLAYED_MAX >> 20);
         return 0;
     }
     bundle = bundle_of(mimes, count);
@@ -87,7 +134,10 @@ static int on_error(void *ctx, uint32_t sys, const char *const text[3],
     if (e == NULL)
         return err_set(err, ERR_HOST, "out of memory");
     for (int i = 0; i < 3; i++)
-        json_object_set_new(e, names[i], bytes_json(text[i], len[i], &base64));
+        json_object_set_new(e, names[i],
+                            bytes_json(text[i],
+                                       len[i] < ERROR_MAX ? len[i] : ERROR_MAX,
+                                       &base64));
     json_decref(d->result->error);
     d->result->error = e;
     d->ev->uncaught_errno = sys < 4096 ? (int)sys : 0;

@@ -14,7 +14,8 @@
 #include "src/core/request.h"
 #include "src/core/result.h"
 
-/* Of all displayed values of one block; what is past it is dropped and said. */
+/* Of all displayed values of one block, as they are in our memory and as they
+ * are told; what is past it is dropped, and that is said. */
 #define DISPLAYED_MAX (32u << 20)
 
 struct displayed {

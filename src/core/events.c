@@ -10,22 +10,8 @@
 #include <string.h>
 
 #include "src/base/sha256.h"
+#include "src/core/output.h"
 #include "src/core/tier.h"
-
-/* Any bytes as a JSON string: what is not UTF-8 becomes '?'. */
-static json_t *text_json(const char *s)
-{
-    json_t *v = json_string(s);
-    char copy[1024];
-    size_t n = strnlen(s, sizeof(copy) - 1);
-
-    if (v != NULL)
-        return v;
-    for (size_t i = 0; i < n; i++)
-        copy[i] = (unsigned char)s[i] < 128 ? s[i] : '?';
-    copy[n] = '\0';
-    return json_string(copy);
-}
 
 static json_t *strs_json(const struct strs *s, bool names_only)
 {
@@ -184,6 +170,43 @@ static int limit_hit(struct boundary *b, struct result *r,
                           json_pack("{s:s,s:s,s:s}", "limit", option, "value",
                                     value, "allow", allow),
                           r->boundary, err);
+}
+
+/* The limit behind a status; detail NULL: any. */
+static const struct end_row {
+    enum status status;
+    const char *detail, *option, *text;
+} end_rows[] = {
+    {STATUS_TIMEOUT, "wall", "wall", "wall time of %s ran out"},
+    {STATUS_TIMEOUT, "cpu", "cpu-time", "processor time of %s ran out"},
+    {STATUS_OUTPUT, NULL, "output", "more output than %s allows"},
+    {STATUS_MEMORY, NULL, "mem", "the limit of %s of memory was reached"},
+    {STATUS_PROCESSES, NULL, "pids", "the limit of %s processes was reached"},
+    {STATUS_DISK, NULL, "disk", "scratch space of %s was full"},
+};
+
+void events_explain(struct result *r, const struct grant *grant)
+{
+    char value[32], what[96];
+
+    for (size_t i = 0; i < sizeof(end_rows) / sizeof(end_rows[0]); i++) {
+        const struct end_row *e = &end_rows[i];
+        const struct limit_row *row = limit_find(e->option);
+
+        if (r->status != e->status || row == NULL ||
+            (e->detail != NULL &&
+             (r->detail == NULL || strcmp(r->detail, e->detail) != 0)))
+            continue;
+        limit_format(row, limits_get(&grant->limits, row), value,
+                     sizeof(value));
+        snprintf(what, sizeof(what), e->text, value);
+        snprintf(r->message, sizeof(r->message), "%s; --%s raises it", what,
+                 e->option);
+        return;
+    }
+    if (r->status == STATUS_KILLED)
+        snprintf(r->message, sizeof(r->message),
+                 "ended by the client or the operator");
 }
 
 static bool cut(const struct output *o)

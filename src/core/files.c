@@ -6,28 +6,20 @@
 #include <sys/stat.h>
 
 #include "src/base/sha256.h"
-
-/* A path as the record has it: JSON needs UTF-8; other bytes become '?'. */
-static json_t *path_json(const char *path)
-{
-    json_t *s = json_string(path);
-    char copy[4096];
-    size_t n = strnlen(path, sizeof(copy) - 1);
-
-    if (s != NULL)
-        return s;
-    for (size_t i = 0; i < n; i++)
-        copy[i] = (unsigned char)path[i] < 128 ? path[i] : '?';
-    copy[n] = '\0';
-    return json_string(copy);
-}
+#include "src/core/output.h"
 
 int files_refused(struct crossing *x, const char *host, const char *cell,
                   const char *reason, struct err *err)
 {
-    json_t *fields = json_pack("{s:o,s:o,s:s}", "host",
-                               host == NULL ? json_null() : path_json(host),
-                               "path", path_json(cell), "reason", reason);
+    json_t *fields;
+
+    if (x->refused > FILES_REFUSED_MAX)
+        return 0;
+    if (x->refused++ == FILES_REFUSED_MAX)
+        reason = "and more: from here on they are not recorded one by one";
+    fields = json_pack("{s:o,s:o,s:o}", "host",
+                       host == NULL ? json_null() : text_json(host), "path",
+                       text_json(cell), "reason", text_json(reason));
 
     return boundary_write(x->boundary, EVENT_FILE_REFUSED, x->run_id, fields,
                           x->events, err);
@@ -39,8 +31,8 @@ int files_crossed(struct crossing *x, enum event_kind kind, const char *host,
 {
     json_t *fields =
         json_pack("{s:o,s:o,s:I,s:s}", "host",
-                  host == NULL ? json_null() : path_json(host), "path",
-                  path_json(cell), "size", (json_int_t)size, "sha256", sha256);
+                  host == NULL ? json_null() : text_json(host), "path",
+                  text_json(cell), "size", (json_int_t)size, "sha256", sha256);
 
     if (fields == NULL)
         return err_set(err, ERR_HOST, "out of memory");

@@ -17,6 +17,7 @@
 
 #define FILES_DEPTH_MAX 64u
 #define FILES_COUNT_MAX 100000u
+#define FILES_REFUSED_MAX 100u
 
 struct crossing {
     struct fileop op;
@@ -27,6 +28,8 @@ struct crossing {
     uint64_t max_bytes; /* of all files of this crossing together */
     uint64_t bytes;     /* so far */
     unsigned count;     /* so far */
+    unsigned refused;   /* so far; past FILES_REFUSED_MAX they are not recorded
+                           one by one */
 };
 
 /* A host file or tree to an absolute path in the cell. -1: it (or a part that
@@ -34,10 +37,25 @@ struct crossing {
 int files_in(struct crossing *x, const char *host, const char *cell,
              struct err *err);
 
-/* A file or tree of the cell to a host path, whose parent must exist. A file
- * goes into a host directory when there is one of that name. */
-int files_out(struct crossing *x, const char *cell, const char *host,
-              struct err *err);
+/* Where something is to come out: opened before the program starts, so that
+ * nothing which it does to the host's tree leads elsewhere. */
+struct files_target {
+    const char *host; /* as the operator named it */
+    int parent;       /* the directory that it is to be in, or -1 */
+    int inside;       /* itself, when it is a directory already; else -1 */
+    char name[256];   /* in parent; "" when only `inside` makes sense */
+};
+
+/* -1: it is not there, or not ours to write. `workspace`: no link is followed
+ * below it, since earlier cells could have made them; may be NULL. */
+int files_target_open(struct files_target *t, const char *host,
+                      const char *workspace, struct err *err);
+void files_target_close(struct files_target *t);
+
+/* A file or tree of the cell to there. A file goes into a host directory when
+ * there is one of that name. */
+int files_out(struct crossing *x, const char *cell,
+              const struct files_target *to, struct err *err);
 
 /* Bytes in memory instead of a host file; the record names no host path. */
 int files_put(struct crossing *x, const char *cell, const void *data,
@@ -45,7 +63,8 @@ int files_put(struct crossing *x, const char *cell, const void *data,
 int files_get(struct crossing *x, const char *cell, struct buf *data,
               struct err *err);
 
-/* Records a refusal. 0, or -1 when the record cannot be written. */
+/* Records a refusal; after FILES_REFUSED_MAX one last record says that there
+ * are more. 0, or -1 when the record cannot be written. */
 int files_refused(struct crossing *x, const char *host, const char *cell,
                   const char *reason, struct err *err);
 

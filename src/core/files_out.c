@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -191,55 +192,114 @@ static int one_out(struct target *t, unsigned depth, struct err *err)
     return -1;
 }
 
-/* "a/b/c" to the directory "a/b" and the name "c"; trailing slashes ignored. */
-static int split(const char *path, char *dir, size_t size, const char **name,
-                 char *copy)
+/* "a/b/c//" to "a/b/" and "c"; -1: no name, or "." or "..". */
+static int split(const char *path, char *dir, size_t size, char *name)
 {
-    char *slash;
     size_t n = strlen(path);
+    const char *slash;
 
-    if (n == 0 || n >= size)
+    while (n > 1 && path[n - 1] == '/')
+        n--;
+    slash = memrchr(path, '/', n);
+    if (slash == NULL)
+        slash = path - 1;
+    if (n - (size_t)(slash + 1 - path) > NAME_MAX ||
+        (size_t)(slash + 1 - path) >= size)
         return -1;
-    memcpy(copy, path, n + 1);
-    while (n > 1 && copy[n - 1] == '/')
-        copy[--n] = '\0';
-    slash = strrchr(copy, '/');
-    *name = slash == NULL ? copy : slash + 1;
-    snprintf(dir, size, "%.*s", slash == NULL ? 1 : (int)(slash - copy) + 1,
-             slash == NULL ? "." : copy);
-    return **name == '\0' || strcmp(*name, ".") == 0 || strcmp(*name, "..") == 0
+    snprintf(name, NAME_MAX + 1, "%.*s", (int)(n - (size_t)(slash + 1 - path)),
+             slash + 1);
+    snprintf(dir, size, "%.*s", (int)(slash + 1 - path), path);
+    if (dir[0] == '\0')
+        snprintf(dir, size, ".");
+    return name[0] == '\0' || strcmp(name, ".") == 0 || strcmp(name, "..") == 0
                ? -1
                : 0;
 }
 
-int files_out(struct crossing *x, const char *cell, const char *host,
-              struct err *err)
+/* The part of `path` below `tree`, or NULL. Both absolute. */
+static const char *below(const char *path, const char *tree)
 {
-    char dir[4096], copy[4096], cell_dir[4096], cell_copy[4096];
-    struct target t = {.x = x, .host = host, .cell = cell};
-    const char *base;
-    AUTO(fd) int dirfd = -1;
-    struct fileop_stat cst;
-    struct stat st;
+    size_t n = tree == NULL ? 0 : strlen(tree);
 
-    if (split(host, dir, sizeof(dir), &t.name, copy) < 0) {
-        /* "." and the like: into that directory */
-        if (snprintf(dir, sizeof(dir), "%s", host) >= (int)sizeof(dir))
-            return err_set(err, ERR_INVALID, "--out: the path is too long");
-        t.name = NULL;
+    while (n > 1 && tree[n - 1] == '/')
+        n--;
+    if (n == 0 || strncmp(path, tree, n) != 0 ||
+        (path[n] != '/' && path[n] != '\0'))
+        return NULL;
+    path += n;
+    path += strspn(path, "/");
+    return *path == '\0' ? "." : path;
+}
+
+/*
+ * A directory of the operator's. Below a workspace earlier cells may have
+ * planted links: there none is followed.
+ */
+static int open_dir(const char *path, const char *workspace)
+{
+    char whole[PATH_MAX];
+    const char *rest;
+    AUTO(fd) int tree = -1;
+    size_t n = 0;
+
+    if (path[0] != '/') {
+        if (getcwd(whole, sizeof(whole)) == NULL)
+            return -1;
+        n = strlen(whole);
     }
-    if (fileop_stat(&x->op, cell, &cst, err) < 0)
-        return err_wrap(err, "--out %s", cell);
-    if (t.name == NULL ||
-        (S_ISREG(cst.mode) && stat(host, &st) == 0 && S_ISDIR(st.st_mode))) {
-        if (split(cell, cell_dir, sizeof(cell_dir), &base, cell_copy) < 0)
-            return err_set(err, ERR_INVALID, "--out %s: has no name", cell);
-        snprintf(dir, sizeof(dir), "%s", host);
-        t.name = base;
+    if (snprintf(whole + n, sizeof(whole) - n, "%s%s", n > 0 ? "/" : "",
+                 path) >= (int)(sizeof(whole) - n)) {
+        errno = ENAMETOOLONG;
+        return -1;
     }
-    dirfd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (dirfd < 0)
+    rest = below(whole, workspace);
+    if (rest == NULL)
+        return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    tree = open(workspace, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return tree < 0 ? -1 : open_beneath(tree, rest, O_RDONLY | O_DIRECTORY);
+}
+
+int files_target_open(struct files_target *t, const char *host,
+                      const char *workspace, struct err *err)
+{
+    char dir[PATH_MAX];
+
+    *t = (struct files_target){.host = host, .parent = -1, .inside = -1};
+    t->inside = open_dir(host, workspace);
+    if (split(host, dir, sizeof(dir), t->name) < 0)
+        t->name[0] = '\0';
+    else
+        t->parent = open_dir(dir, workspace);
+    if (t->inside < 0 && t->parent < 0)
         return err_sys(err, "--out %s", host);
-    t.dirfd = dirfd;
+    if (faccessat(t->inside >= 0 ? t->inside : t->parent, ".", W_OK | X_OK, 0) <
+        0)
+        return err_sys(err, "--out %s", host);
+    return 0;
+}
+
+void files_target_close(struct files_target *t)
+{
+    fd_drop(&t->parent);
+    fd_drop(&t->inside);
+}
+
+int files_out(struct crossing *x, const char *cell,
+              const struct files_target *to, struct err *err)
+{
+    struct target t = {.x = x, .host = to->host, .cell = cell};
+    char dir[AGENT_PATH_MAX], name[NAME_MAX + 1];
+    struct fileop_stat st;
+
+    if (fileop_stat(&x->op, cell, &st, err) < 0)
+        return err_wrap(err, "--out %s", cell);
+    t.dirfd = to->parent;
+    t.name = to->name;
+    if (to->inside >= 0 && (to->name[0] == '\0' || S_ISREG(st.mode))) {
+        if (split(cell, dir, sizeof(dir), name) < 0)
+            return err_set(err, ERR_INVALID, "--out %s: has no name", cell);
+        t.dirfd = to->inside;
+        t.name = name;
+    }
     return one_out(&t, 0, err);
 }

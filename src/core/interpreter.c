@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * interpreter - see interpreter.h. Called by policy.c. Never shows a directory
- * for standing above a program: it must hold pyvenv.cfg or lib/python3*.
+ * for standing above a program: it must hold pyvenv.cfg or a standard library.
  */
 #include "src/core/interpreter.h"
 
@@ -35,7 +35,7 @@ static bool is_tree(const char *dir)
     bool is;
 
     if (strcmp(dir, "/") == 0 || strcmp(dir, "") == 0 ||
-        !join(pattern, dir, "/lib/python3*"))
+        !join(pattern, dir, "/lib/python3*/os.py"))
         return false;
     is = glob(pattern, GLOB_NOSORT, NULL, &found) == 0;
     globfree(&found);
@@ -111,10 +111,11 @@ int interpreter_find(const char *path, struct interpreter *out, struct err *err)
         return 0;
     }
     if (!is_tree(tree))
-        return err_set(err, ERR_INVALID,
-                       "--python %s: no lib/python3* in %s (a pyenv shim is "
-                       "not an interpreter: name the version's bin/python3)",
-                       path, tree);
+        return err_set(
+            err, ERR_INVALID,
+            "--python %s: no lib/python3*/os.py in %s (a pyenv shim is "
+            "not an interpreter: name the version's bin/python3)",
+            path, tree);
     snprintf(out->base, sizeof(out->base), "%s", tree);
     if (out->venv[0] == '\0')
         snprintf(out->exe, sizeof(out->exe), "%s", real);

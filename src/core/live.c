@@ -5,6 +5,7 @@
  */
 #include "src/core/sandbox.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,7 +72,9 @@ static int run_next(struct sandbox *sb, const struct run_next *next,
                             .code_name = (char *)(uintptr_t)next->code_name};
 
     sb->start_us = clock_us();
+    pump_clock_start(p, &sb->grant); /* runs out also when it never starts */
     if (next->code == NULL) {
+        p->program = next->argv->at[0];
         p->cmd = CMD_EXEC;
         return sandbox_exec(sb, CMD_EXEC, next->argv, false,
                             p->io->stdin_fd >= 0, why);
@@ -84,8 +87,6 @@ static int run_next(struct sandbox *sb, const struct run_next *next,
     if (driver_start(sb, p->io, why) < 0 ||
         displayed_begin(d, &block, false, d->code, p, why) < 0)
         return -1;
-    if (sb->driver_runs)
-        pump_clock_start(p, &sb->grant);
     return 0;
 }
 
@@ -130,6 +131,10 @@ int sandbox_run(struct sandbox *sb, const struct run_next *next,
                           !sb->cell->ended && d.block_done;
     if (sb->cell->killed)
         cell_end(sb->cell, NULL);
+    if (next->code != NULL && ev.exited && !d.block_done &&
+        result->message[0] == '\0')
+        snprintf(result->message, sizeof(result->message),
+                 "the interpreter ended: the next block starts a new one");
     ev.hits |= sb->cell->usage.hits & ~hits_before;
     r = sandbox_conclude(sb, result, &ev, &before, &why, err);
     displayed_end(&d);

@@ -120,3 +120,43 @@ int output_json(const struct output *o, const char *name, json_t *object)
     return set(object, name, "_gap_at",
                gap ? json_integer((json_int_t)o->head.len) : json_null());
 }
+
+/* Bytes of the UTF-8 character at s (at most `left`), or 0: it is none. */
+static size_t utf8_length(const unsigned char *s, size_t left)
+{
+    size_t n = s[0] < 0x80   ? 1
+               : s[0] < 0xc2 ? 0
+               : s[0] < 0xe0 ? 2
+               : s[0] < 0xf0 ? 3
+               : s[0] < 0xf5 ? 4
+                             : 0;
+
+    if (n > left)
+        return 0;
+    for (size_t i = 1; i < n; i++)
+        if ((s[i] & 0xc0) != 0x80)
+            return 0;
+    if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+        (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+        return 0; /* too long a form, a surrogate, or past the last */
+    return n;
+}
+
+json_t *text_json(const char *text)
+{
+    const unsigned char *in = (const unsigned char *)text;
+    size_t len = strnlen(text, TEXT_JSON_MAX), at = 0, n;
+    char copy[TEXT_JSON_MAX + 1];
+
+    for (size_t i = 0; i < len; i += n) {
+        n = utf8_length(in + i, len - i);
+        if (n > 0)
+            memcpy(copy + at, in + i, n);
+        else
+            copy[at] = '?';
+        n = n > 0 ? n : 1;
+        at += n;
+    }
+    copy[at] = '\0';
+    return json_string(copy);
+}

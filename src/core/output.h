@@ -32,4 +32,9 @@ int output_json(const struct output *o, const char *name, json_t *object);
 /* Bytes as JSON: a string, and whether it had to be base64. NULL: no memory. */
 json_t *bytes_json(const char *data, size_t len, bool *base64);
 
+/* Any text as a JSON string, for people: what is not UTF-8 becomes '?', and it
+ * is cut at TEXT_JSON_MAX bytes. NULL: no memory. */
+#define TEXT_JSON_MAX 4096u
+json_t *text_json(const char *text);
+
 #endif

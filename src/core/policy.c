@@ -2,6 +2,7 @@
 /* policy - see policy.h. Called by run.c alone. */
 #include "src/core/policy.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,8 +91,37 @@ static bool is_below(const char *path, const char *dir)
     return strncmp(path, dir, n) == 0 && (path[n] == '\0' || path[n] == '/');
 }
 
-static int workspace_decide(const struct request *req, struct grant *grant,
-                            struct err *err)
+/* One of the two stands in the other, links resolved. */
+static bool overlap(const char *a, const char *b)
+{
+    char x[PATH_MAX], y[PATH_MAX];
+
+    if (realpath(a, x) == NULL || realpath(b, y) == NULL)
+        return false; /* what is not there holds nothing */
+    return is_below(x, y) || is_below(y, x);
+}
+
+/* Nothing inside may reach what manages it: the record, and with rights to
+ * write the programs that the next run starts. */
+static int own_things_decide(const struct dirs *dirs, const struct request *req,
+                             struct err *err)
+{
+    if (overlap(req->workspace, dirs->state))
+        return err_set(err, ERR_DENIED,
+                       "--workspace: %s holds karzer's own record (%s): show a "
+                       "smaller directory, or set KARZER_STATE to one outside",
+                       req->workspace, dirs->state);
+    if (req->workspace_rw && (overlap(req->workspace, dirs->libexec) ||
+                              overlap(req->workspace, dirs->share)))
+        return err_set(err, ERR_DENIED,
+                       "--workspace: %s holds the karzer that runs this (%s), "
+                       "and the code could change it: use an installed one",
+                       req->workspace, dirs->libexec);
+    return 0;
+}
+
+static int workspace_decide(const struct dirs *dirs, const struct request *req,
+                            struct grant *grant, struct err *err)
 {
     static const char *const never[] = {"/proc", "/sys", "/dev", "/karzer"};
 
@@ -103,10 +133,11 @@ static int workspace_decide(const struct request *req, struct grant *grant,
         if (is_below(req->workspace, never[i]))
             return err_set(err, ERR_DENIED, "--workspace: not below %s",
                            never[i]);
-    return mount_add(grant, req->workspace, req->workspace,
-                     (struct grant_mount){.rw = req->workspace_rw,
-                                          .owned = req->workspace_rw},
-                     err);
+    if (own_things_decide(dirs, req, err) < 0)
+        return -1;
+    return mount_add(
+        grant, req->workspace, req->workspace,
+        (struct grant_mount){.rw = req->workspace_rw, .owned = true}, err);
 }
 
 /* Makes the trees of --python visible; for a command its bin leads the PATH. */
@@ -182,7 +213,7 @@ int policy_decide(const struct dirs *dirs, const struct request *req,
     if (grant->cwd == NULL)
         return err_set(err, ERR_HOST, "out of memory");
     if (tier_decide(req, grant, err) < 0 || env_decide(req, grant, err) < 0 ||
-        workspace_decide(req, grant, err) < 0 ||
+        workspace_decide(dirs, req, grant, err) < 0 ||
         python_decide(req, grant, &in, err) < 0)
         return -1;
     if (grant->tier->adapts &&

@@ -44,6 +44,8 @@ static bool output_over(const struct pump *p, int which)
 
     if (p->grant->output_kill)
         return p->seen[which] > cap;
+    if (cap == 0)
+        return false; /* nothing is kept, and nothing is too much */
     if (__builtin_mul_overflow(cap, (uint64_t)OUTPUT_END_FACTOR, &end))
         return false;
     return p->seen[which] > end;
@@ -97,6 +99,8 @@ static int take_exited(struct pump *p, const struct agent_frame *f,
     p->ev->signal = (int)e.signal;
     p->exited = true;
     p->ended_us = clock_us();
+    if (!p->last)
+        cell_over(p->cell);
     return 0;
 }
 
@@ -121,6 +125,7 @@ static int take_exec_failed(struct pump *p, const struct agent_frame *f,
                       : 126;
     snprintf(p->result->message, sizeof(p->result->message), "%s: %s",
              at[1] == AGENT_STAGE_CHDIR ? p->grant->cwd
+             : p->program != NULL       ? p->program
              : p->grant->argv.len > 0   ? p->grant->argv.at[0]
                                         : "the program",
              strerror(no));
@@ -155,6 +160,20 @@ void pump_clock_start(struct pump *p, const struct grant *grant)
         p->deadline_us = UINT64_MAX;
 }
 
+/* A driver that talks nonsense is heard no more; the program is not ended, and
+ * its own end is still the kernel's word. */
+static void take_runtime(struct pump *p, const char *data, size_t len)
+{
+    struct err why = {0};
+
+    if (p->deaf || runtime_feed(p->parser, data, len, &why) == 0)
+        return;
+    p->deaf = true;
+    snprintf(p->result->message, sizeof(p->result->message), "%s", why.text);
+    if (p->block)
+        end_program(p); /* no DONE will be believed */
+}
+
 static int take_frame(struct pump *p, const struct agent_frame *f,
                       const char *payload, struct err *err)
 {
@@ -175,7 +194,8 @@ static int take_frame(struct pump *p, const struct agent_frame *f,
     case AGENT_RUNTIME_OUT:
         if (p->parser == NULL)
             break;
-        return runtime_feed(p->parser, payload, f->size, err);
+        take_runtime(p, payload, f->size);
+        return 0;
     case AGENT_CREDIT:
         return take_credit(p, f, payload, err);
     case AGENT_EXITED:
@@ -331,22 +351,28 @@ static int wait_once(struct pump *p, bool *in, bool *control, bool *input)
 {
     const struct timespec left = time_left(p);
     sigset_t none;
-    struct pollfd fds[3] = {
+    struct pollfd fds[4] = {
         {.fd = p->stream->eof ? -1 : p->stream->fd, .events = POLLIN},
         {.fd = p->cell->ended ? -1 : p->cell->control_fd, .events = POLLIN},
         {.fd = wants_stdin(p) ? p->io->stdin_fd : -1, .events = POLLIN},
+        {.fd = p->io->watch_client ? p->io->client_fd : -1,
+         .events = POLLRDHUP},
     };
 
     sigemptyset(&none);
     if (stream_pending(p->stream))
         fds[0].events |= POLLOUT;
-    if (ppoll(fds, 3, &left, &none) < 0) {
+    if (ppoll(fds, 4, &left, &none) < 0) {
         *in = *control = *input = false;
         return errno == EINTR ? 0 : -1;
     }
     *in = (fds[0].revents & ~POLLOUT) != 0;
     *control = fds[1].revents != 0;
     *input = fds[2].revents != 0;
+    if (fds[3].revents != 0 && !p->ev->killed) {
+        p->ev->killed = true;
+        cell_kill(p->cell);
+    }
     return 0;
 }
 

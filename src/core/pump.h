@@ -29,17 +29,19 @@ struct pump {
     struct result *result;
     struct evidence *ev;
     uint16_t cmd;
-    bool last;       /* ends with the cell, not with the command */
-    bool block;      /* ends with RUNTIME_DONE */
-    bool spare;      /* the cell lives on: end the program, not the cell */
-    bool started;    /* the program runs already */
-    bool ready_told; /* `ready` was called for this cell */
+    const char *program; /* its name for messages; NULL: the grant's */
+    bool last;           /* ends with the cell, not with the command */
+    bool block;          /* ends with RUNTIME_DONE */
+    bool spare;          /* the cell lives on: end the program, not the cell */
+    bool started;        /* the program runs already */
+    bool ready_told;     /* `ready` was called for this cell */
     const struct buf *code; /* bytes for the runtime channel, or NULL */
 
     /* the pump's own */
     size_t code_at;
     uint32_t credit_stdin, credit_runtime;
     bool stdin_eof, exited, done;
+    bool deaf; /* the runtime's channel broke a rule */
     bool exec_failed;
     uint64_t begun_us;    /* STARTED */
     uint64_t ended_us;    /* the program's end, or the first sign of it */

@@ -178,10 +178,10 @@ static int head_json(json_t *all, const struct result *r)
     json_t *code = r->exit_code < 0 ? json_null() : json_integer(r->exit_code);
     json_t *signal = r->signal == 0 ? json_null() : json_integer(r->signal);
     json_t *part =
-        json_pack("{s:s,s:s,s:s?,s:s?,s:o,s:o}", "id", r->id, "status",
+        json_pack("{s:s,s:s,s:s?,s:o,s:o,s:o}", "id", r->id, "status",
                   status_names[r->status], "detail", r->detail, "message",
-                  r->message[0] == '\0' ? NULL : r->message, "exit_code", code,
-                  "signal", signal);
+                  r->message[0] == '\0' ? json_null() : text_json(r->message),
+                  "exit_code", code, "signal", signal);
     int bad = part == NULL || json_object_update(all, part) < 0;
 
     json_decref(part);
@@ -204,7 +204,7 @@ char *result_json(const struct result *r)
         json_object_set_new(all, "effective", effective_json(r)) == 0 &&
         json_object_set(all, "boundary", r->boundary) == 0 &&
         json_object_set(all, "files", r->files) == 0)
-        text = json_dumps(all, JSON_COMPACT);
+        text = json_dumps(all, JSON_COMPACT | JSON_ENSURE_ASCII);
     json_decref(all);
     return text;
 }
@@ -219,6 +219,8 @@ int result_exit_status(const struct result *r)
 
     if (fixed[r->status] >= 0)
         return fixed[r->status];
+    if (r->status == STATUS_OK && r->out_failed)
+        return 125;
     if (r->signal != 0)
         return 128 + r->signal;
     if (r->exit_code >= 0)

@@ -87,6 +87,7 @@ struct result {
 
     const char *tier; /* NULL: never started */
     bool started;     /* effective[] is known */
+    bool out_failed;  /* something did not come out that was asked for */
     uint8_t effective[HOLDER_MECHANISM_COUNT];
     json_t *boundary; /* array of this run's events, as recorded */
     json_t *files;    /* array of {path, host, size, sha256} that came out */

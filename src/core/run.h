@@ -15,12 +15,18 @@
 #include "src/core/request.h"
 #include "src/core/result.h"
 
-struct engine;  /* where things are, the open record */
+struct engine; /* where things are, the open record */
+struct tier;
 struct sandbox; /* a live cell and its grant */
 
 /* Opens the record. `dirs` is copied. */
 int engine_open(struct engine **out, const struct dirs *dirs, struct err *err);
 void engine_close(struct engine *e); /* NULL is fine */
+
+/* Can this tier hold a cell here and now? Starts an empty one, waits until it
+ * is confined, ends it. 0, or the reason. Nothing is recorded: nothing runs. */
+int engine_try(const struct dirs *dirs, const struct tier *tier,
+               struct err *err);
 
 /* How the client takes part while a program runs. A NULL member: not at all. */
 struct run_io {
@@ -37,6 +43,11 @@ struct run_io {
      * as `killed`. Signals that the client blocks are let in while karzer waits
      * (ppoll with an empty mask), and only then: none is lost. */
     int (*poll_signal)(void *ctx);
+
+    /* With watch_client: when this socket's other end is closed, the run is
+     * ended as `killed`. */
+    bool watch_client;
+    int client_fd;
 
     void *ctx;
 };

@@ -232,6 +232,8 @@ int sandbox_conclude(struct sandbox *sb, struct result *r, struct evidence *ev,
     r->signal = ev->exited ? ev->signal : 0;
     if (why->code != ERR_NONE && r->message[0] == '\0')
         snprintf(r->message, sizeof(r->message), "%s", why->text);
+    if (r->message[0] == '\0')
+        events_explain(r, &sb->grant);
     if (events_limits(sb->engine->boundary, r, &sb->grant, ev, err) < 0)
         return -1;
     return events_finished(sb->engine->boundary, r, err);

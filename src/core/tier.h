@@ -59,6 +59,9 @@ int cell_wait_ready(struct cell *cell, struct err *err);
  * that were hit since the last call are or-ed into *hits. */
 int cell_read_control(struct cell *cell, uint32_t *hits, struct err *err);
 
+/* The program has ended, the cell has not: the holder's own clock stops. */
+void cell_over(struct cell *cell);
+
 /* Asks the holder for usage and waits for the answer. */
 int cell_ask_usage(struct cell *cell, struct err *err);
 

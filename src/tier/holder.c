@@ -298,7 +298,8 @@ static void failed(struct cell *cell, const struct holder_message *m)
     struct err *f = &cell->failure;
 
     if (m->mechanism < HOLDER_MECHANISM_COUNT)
-        err_set(f, ERR_HOST, "%s: %s", names[m->mechanism], m->text);
+        err_set(f, ERR_HOST, "%s: %s (--may-lack %s runs without it)",
+                names[m->mechanism], m->text, names[m->mechanism]);
     else
         err_set(f, ERR_HOST, "%s", m->text);
     f->sys = m->sys;
@@ -333,6 +334,7 @@ static void take_message(struct cell *cell, const struct holder_message *m,
     case HOLDER_NONE:
     case HOLDER_KILL:
     case HOLDER_ASK:
+    case HOLDER_OVER:
         break;
     }
     err_set(&cell->failure, ERR_INTERNAL, "the holder sent message %u",
@@ -392,6 +394,12 @@ static int control_send(struct cell *cell, enum holder_message_type type)
                    (ssize_t)sizeof(m)
                ? 0
                : -1;
+}
+
+void cell_over(struct cell *cell)
+{
+    if (!cell->ended)
+        control_send(cell, HOLDER_OVER);
 }
 
 int cell_ask_usage(struct cell *cell, struct err *err)

@@ -60,6 +60,7 @@ static int set_up(void **state)
     make_dir("tree/bin");
     make_dir("tree/lib");
     make_dir("tree/lib/python3.11");
+    make_program("tree/lib/python3.11/os.py");
     make_program("tree/bin/python3.11");
     make_link("tree/bin/python3.11", "tree/bin/python3");
     make_dir("venv");
@@ -85,6 +86,7 @@ static int tear_down(void **state)
                                        "venv",
                                        "tree/bin/python3",
                                        "tree/bin/python3.11",
+                                       "tree/lib/python3.11/os.py",
                                        "tree/lib/python3.11",
                                        "tree/lib",
                                        "tree/bin",
