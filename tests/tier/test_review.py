@@ -1,0 +1,118 @@
+"""What reviews found: each is an attack, or a surprise, that must not come back."""
+import json
+
+import pytest
+
+import karzer
+
+CHANNEL = ("import os\n"
+           "fds = [int(f) for f in os.listdir('/proc/self/fd')\n"
+           "       if os.path.exists('/proc/self/fd/' + f) or True]\n"
+           "def sockets():\n"
+           "    for f in fds:\n"
+           "        try:\n"
+           "            if os.readlink(f'/proc/self/fd/{f}').startswith('socket:'):\n"
+           "                yield f\n"
+           "        except OSError:\n"
+           "            pass\n")
+
+
+def workspace(box):
+    tree = box.user.work() / "ws"
+    tree.mkdir()
+    box.user.own(tree)
+    return tree
+
+
+def test_a_link_that_the_cell_plants_does_not_lead_out_elsewhere(box):
+    tree = workspace(box)
+    victim = box.user.work() / "victim"
+    victim.mkdir()
+    box.user.own(victim)
+    r = box.shell(f"ln -s {victim} {tree}/report; echo x > ~/report",
+                  "--workspace", f"{tree}:rw", "--out", f"report:{tree}/report")
+    assert list(victim.iterdir()) == [], r
+    assert (tree / "report").read_text() == "x\n", r
+    assert not (tree / "report").is_symlink()
+
+
+def test_no_link_below_a_workspace_is_followed_out(box):
+    tree = workspace(box)
+    victim = box.user.work() / "victim"
+    victim.mkdir()
+    box.user.own(victim)
+    (tree / "sub").symlink_to(victim)
+    r = box.shell("echo ran; echo x > ~/r", "--workspace", f"{tree}:rw",
+                  "--out", f"r:{tree}/sub/r")
+    assert r.status in ("denied", "unavailable") and r.text == "", r
+    assert list(victim.iterdir()) == []
+
+
+def test_a_place_that_cannot_take_a_file_is_told_before_the_run(box):
+    r = box.shell("echo ran", "--out", f"r:{box.user.work()}/nodir/r")
+    assert (r.rc, r.text) == (125, ""), r
+
+
+def test_what_did_not_come_out_is_no_success(box):
+    r = box.shell("echo ran", "--out", f"nothing:{box.user.work()}/r")
+    assert (r.rc, r.status, r.text) == (125, "ok", "ran\n"), r
+
+
+def test_no_workspace_holds_the_record(box):
+    for mode in ("ro", "rw"):
+        r = box.shell("echo ran", "--workspace",
+                      f"{box.user.state.parent}:{mode}")
+        assert (r.rc, r.status, r.text) == (125, "denied", ""), r
+
+
+def test_nonsense_on_the_drivers_channel_does_not_change_the_end(box):
+    r = box.run(CHANNEL + "for f in sockets(): os.write(f, b'nonsense' * 4)\n"
+                "print('after')\nraise SystemExit(3)\n")
+    assert (r.status, r.exit_code, r.text) == ("error", 3, "after\n"), r
+
+
+def test_many_small_values_are_bounded(box):
+    r = box.run("for i in range(200000):\n    display(1)\nprint('end')\n",
+                "--cpu-time", "60s", timeout=90)
+    assert len(r.results) < 40000 and "dropped" in r.message, r.message
+
+
+def test_deep_json_stays_text(box):
+    r = box.run("class A:\n    def _repr_json_(self):\n        v = []\n"
+                "        for _ in range(300):\n            v = [v]\n"
+                "        return v\nA()")
+    value = r.results[0].get("application/json")
+    assert value is None or isinstance(value, str), r
+    json.dumps(r.results)
+
+
+def test_bytes_that_are_no_text_take_no_result_away(box):
+    r = box.exec(b"\xff\xfe")
+    assert r.rc == 127 and r.status == "error", r
+    r = box.shell(r"cd; mkdir t; printf x > t/$(printf '\377')", "--out",
+                  f"t:{box.user.work()}/t")
+    assert r.status == "ok", r
+
+
+def test_refused_files_do_not_flood_the_record(box):
+    r = box.shell("cd; mkdir t; for i in $(seq 300); do mkfifo t/$i; done",
+                  "--pids", "200", "--out", f"t:{box.user.work()}/t", timeout=90)
+    assert 90 < len(r.events("file.refused")) < 110, r
+
+
+def test_printed_lines_are_kept_when_time_runs_out(box):
+    r = box.run("import time\nprint('line')\ntime.sleep(3600)\n",
+                "--wall", karzer.seconds(2))
+    assert (r.status, r.text) == ("timeout", "line\n"), r
+    assert "--wall" in r.message
+
+
+@pytest.mark.parametrize("mode", ["ro", "rw"])
+def test_a_private_workspace_is_the_programs_own(box, mode):
+    tree = workspace(box)
+    (tree / "f").write_text("mine\n")
+    box.user.own(tree / "f")
+    tree.chmod(0o700)
+    (tree / "f").chmod(0o600)
+    r = box.shell("cat f", "--workspace", f"{tree}:{mode}")
+    assert r.text == "mine\n", r
