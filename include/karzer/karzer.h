@@ -54,19 +54,22 @@ void karzer_close(karzer *k);
 /* ---- sandboxes ---- */
 
 /* `tier`: "process", "container", ...; NULL: the strongest of this host.
- * Nothing starts before the first put, get, run or exec. */
+ * Nothing starts before the first put, get, run or exec, which is also where a
+ * tier that does not exist is told. */
 int karzer_sandbox_new(karzer *k, const char *tier, karzer_sandbox **out,
                        karzer_error **err);
 
 /* Before the first use. By the names and in the units of docs/limits.md:
  * "mem_bytes", "cpu_milli", "cpu_time_ms", "wall_ms", "pids", "disk_bytes",
- * "inodes", "nofile", "output_bytes". */
+ * "inodes", "nofile", "output_bytes". A name or a value that is not allowed is
+ * an error of the first use, not of this call. */
 int karzer_sandbox_limit(karzer_sandbox *sb, const char *name, uint64_t value,
                          karzer_error **err);
 
 /* Before the first use. "lang" (python), "env" (K=V; repeat it), "workspace"
  * (DIR, DIR:ro or DIR:rw), "python" (an interpreter or venv of the host),
- * "may-lack" (a mechanism that may be missing; repeat it). */
+ * "may-lack" (a mechanism that may be missing; repeat it). Another name is an
+ * error here; a value that is not allowed is one of the first use. */
 int karzer_sandbox_option(karzer_sandbox *sb, const char *name,
                           const char *text, karzer_error **err);
 
@@ -79,8 +82,15 @@ int karzer_sandbox_get(karzer_sandbox *sb, const char *path, void **data,
                        size_t *len, karzer_error **err);
 
 /*
- * Runs a block of code and waits. Blocks share their variables. 0 means that
- * there is a result, also of code that failed: look at its status.
+ * Runs a block of code and waits. 0 means that there is a result, also of code
+ * that failed: look at its status.
+ *
+ * Blocks share their variables until the interpreter ends: by os._exit, by a
+ * signal, or when the kernel ends it for memory. The result's message says so;
+ * the next block starts a new one, and files are still there. "timeout",
+ * "output" and "killed", and "memory" or "disk" where karzer itself had to end
+ * it, end the sandbox: what is called then gives "unavailable" or an error, and
+ * all that is left to do is to free it.
  */
 int karzer_sandbox_run(karzer_sandbox *sb, const char *code, size_t len,
                        karzer_result **out, karzer_error **err);
@@ -125,11 +135,12 @@ const void *karzer_result_data(const karzer_result *r, size_t value,
 
 /* "wall_ms", "cpu_ms", "peak_memory_bytes", "peak_processes", "disk_bytes",
  * "net_bytes_in", "net_bytes_out", "create_us", "start_us", "run_us",
- * "destroy_us". -1: it is not known, or there is no such figure. */
+ * "destroy_us". docs/result.md says what they count. -1: it is not known, or
+ * there is no such figure. */
 int karzer_result_usage(const karzer_result *r, const char *name,
                         uint64_t *value);
 
-/* All of it, as `karzer run --json` prints it. */
+/* All of it, as `karzer run --json` prints it: docs/result.md. */
 const char *karzer_result_json(const karzer_result *r);
 
 void karzer_result_free(karzer_result *r);
