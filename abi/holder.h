@@ -2,7 +2,7 @@
 /*
  * holder.h - the contract between the engine and a holder (karzer-jail).
  *
- * The engine starts a holder with three inherited descriptors and nothing in
+ * The engine starts a holder with four inherited descriptors and nothing in
  * argv or the environment. The holder confines first, then says READY on the
  * control socket. EOF on the control socket (the engine is gone) means: kill
  * the cell, remove what was made, exit.
