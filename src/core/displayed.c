@@ -9,6 +9,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "src/base/auto.h"
+#include "src/base/base64.h"
 #include "src/core/output.h"
 
 #define MIME_COST 1024u /* of a value or a type of it, besides its bytes */
@@ -66,10 +68,33 @@ static uint64_t cost_of(const struct runtime_mime *m)
     return cost;
 }
 
-/* JSON as JSON, text as text, everything else base64. */
+static bool ends_with(const struct runtime_mime *m, const char *end)
+{
+    size_t n = strlen(end);
+
+    return m->type_len >= n && memcmp(m->type + m->type_len - n, end, n) == 0;
+}
+
+/* By the type alone, so that a reader need not guess; src/client says the same.
+ */
+static bool is_text(const struct runtime_mime *m)
+{
+    return (m->type_len > 5 && memcmp(m->type, "text/", 5) == 0) ||
+           ends_with(m, "/json") || ends_with(m, "+json") ||
+           ends_with(m, "+xml") || ends_with(m, "javascript");
+}
+
+static json_t *base64_json(const struct runtime_mime *m)
+{
+    AUTO(mem) char *text = base64_encode(m->data, m->data_len);
+
+    return text == NULL ? NULL : json_string(text);
+}
+
+/* JSON as JSON; text as text, where it is UTF-8; everything else base64. */
 static json_t *mime_value(const struct runtime_mime *m)
 {
-    bool base64;
+    json_t *text;
 
     if (is_json(m) && json_is_plain(m)) {
         json_t *v = json_loadb(m->data, m->data_len, JSON_DECODE_ANY, NULL);
@@ -77,7 +102,10 @@ static json_t *mime_value(const struct runtime_mime *m)
         if (v != NULL)
             return v;
     }
-    return bytes_json(m->data, m->data_len, &base64);
+    if (!is_text(m))
+        return base64_json(m);
+    text = json_stringn(m->data, m->data_len);
+    return text != NULL ? text : json_string("(not UTF-8)");
 }
 
 static json_t *bundle_of(const struct runtime_mime *mimes, size_t count)
