@@ -157,6 +157,41 @@ static bool told(const struct result *r, const json_t *events, size_t before,
     return false;
 }
 
+/* Was it the whole request that this file refused? Its end names the file. */
+static bool ended_by(const struct result *r, const char *host)
+{
+    size_t n = strlen(host);
+
+    return r->status == STATUS_DENIED && n > 0 &&
+           strncmp(r->message, "--in ", 5) == 0 &&
+           strncmp(r->message + 5, host, n) == 0 && r->message[5 + n] == ':';
+}
+
+static int refused_line(const struct result *r, const json_t *event,
+                        struct strs *lines, struct err *err)
+{
+    static const char named[] = "--out "; /* the reason starts with the path */
+    const char *path = text_field(event, "path");
+    const char *host = text_field(event, "host");
+    const char *reason = text_field(event, "reason");
+
+    if (ended_by(r, host))
+        return 0;
+    if (strncmp(reason, named, strlen(named)) == 0)
+        return strs_addf(lines, err, "file not copied: %s",
+                         reason + strlen(named));
+    return strs_addf(lines, err, "file not copied: %s: %s",
+                     *path != '\0' ? path : host, reason);
+}
+
+/* Both fill the scratch, and which one did is not always known. */
+static const char *raised_by(const char *option)
+{
+    return strcmp(option, "disk") == 0 || strcmp(option, "inodes") == 0
+               ? "disk or --inodes"
+               : option;
+}
+
 static int event_line(const struct result *r, size_t at, struct strs *lines,
                       struct err *err)
 {
@@ -164,19 +199,15 @@ static int event_line(const struct result *r, size_t at, struct strs *lines,
     const char *kind = text_field(event, "kind");
     const char *option = without_dashes(text_field(event, "allow"));
 
-    if (strcmp(kind, "file.refused") == 0) {
-        const char *path = text_field(event, "path");
-
-        return strs_addf(lines, err, "file not copied: %s: %s",
-                         *path != '\0' ? path : text_field(event, "host"),
-                         text_field(event, "reason"));
-    }
+    if (strcmp(kind, "file.refused") == 0)
+        return refused_line(r, event, lines, err);
     if (strcmp(kind, "limit.hit") != 0 || *option == '\0' ||
         told(r, r->boundary, at, option))
         return 0;
-    return strs_addf(
-        lines, err, "%s: the limit of %s was reached; --%s raises it",
-        text_field(event, "limit"), text_field(event, "value"), option);
+    return strs_addf(lines, err,
+                     "%s: the limit of %s was reached; --%s raises it",
+                     text_field(event, "limit"), text_field(event, "value"),
+                     raised_by(option));
 }
 
 int closing_lines(const struct result *r, const struct limits *limits,

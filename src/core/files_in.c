@@ -123,9 +123,8 @@ static int entry_in(struct walk *w, int dirfd, const char *name,
     if (w->depth > 0)
         return 0; /* in a tree: recorded, and the rest goes on */
     return err_set(err, ERR_INVALID,
-                   "--in %s: %s; only regular files and "
-                   "directories go in",
-                   w->host, kind_of(st.st_mode));
+                   "%s: %s; only regular files and directories go in", w->host,
+                   kind_of(st.st_mode));
 }
 
 static int push(char *path, size_t size, const char *name, size_t *old)
@@ -176,7 +175,9 @@ static int dir_in(struct walk *w, int fd, struct err *err)
         r = err_set(err, ERR_LIMIT, "%s: deeper than %u directories", w->host,
                     FILES_DEPTH_MAX);
     else
-        r = fileop_mkdir(&w->x->op, w->cell, 0755, err);
+        r = fileop_mkdir(&w->x->op, w->cell, 0755, err) < 0
+                ? err_wrap(err, "%s", w->host)
+                : 0;
     while (r == 0 && (e = readdir(dir)) != NULL)
         if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
             r = child_in(w, dirfd(dir), e->d_name, err);
@@ -189,10 +190,16 @@ int files_in(struct crossing *x, const char *host, const char *cell,
              struct err *err)
 {
     struct walk w = {.x = x};
+    struct err why = {0};
 
     if (strlen(host) >= sizeof(w.host) || strlen(cell) >= sizeof(w.cell))
         return err_set(err, ERR_INVALID, "--in: the path is too long");
     memcpy(w.host, host, strlen(host) + 1);
     memcpy(w.cell, cell, strlen(cell) + 1);
-    return entry_in(&w, AT_FDCWD, host, err);
+    if (entry_in(&w, AT_FDCWD, host, &why) == 0)
+        return 0;
+    err_set(err, why.code, "--in %s", why.text); /* starts with the path */
+    if (err != NULL)
+        err->sys = why.sys;
+    return -1;
 }

@@ -152,15 +152,14 @@ static int dir_out(const struct target *t, unsigned depth, struct err *err)
     return r;
 }
 
-/* Recorded; in a tree the rest goes on. */
+/* In a tree it is recorded, and the rest goes on; the one file that was asked
+ * for is recorded by the caller, with the error. */
 static int refuse(const struct target *t, unsigned depth, const char *reason,
                   struct err *err)
 {
-    if (files_refused(t->x, t->host, t->cell, reason, err) < 0)
-        return -1;
-    if (depth > 0)
-        return 0;
-    return err_set(err, ERR_INVALID, "--out %s: %s", t->cell, reason);
+    if (depth == 0)
+        return err_set(err, ERR_INVALID, "%s", reason);
+    return files_refused(t->x, t->host, t->cell, reason, err);
 }
 
 static int read_out(struct target *t, unsigned depth, struct err *err)
@@ -168,14 +167,14 @@ static int read_out(struct target *t, unsigned depth, struct err *err)
     struct fileop_stat st;
 
     if (fileop_stat(&t->x->op, t->cell, &st, err) < 0)
-        return err_wrap(err, "--out %s", t->cell);
+        return -1;
     if (S_ISDIR(st.mode))
         return dir_out(t, depth, err);
     if (!S_ISREG(st.mode))
         return refuse(t, depth, "not a regular file or directory", err);
     if (files_count(t->x, st.size, err) < 0 ||
         fileop_get_begin(&t->x->op, t->cell, &st, err) < 0)
-        return err_wrap(err, "--out %s", t->cell);
+        return -1;
     return file_out(t, &st, err);
 }
 
@@ -301,5 +300,5 @@ int files_out(struct crossing *x, const char *cell,
         t.dirfd = to->inside;
         t.name = name;
     }
-    return one_out(&t, 0, err);
+    return one_out(&t, 0, err) < 0 ? err_wrap(err, "--out %s", cell) : 0;
 }

@@ -81,13 +81,48 @@ static int pair_parse(const char *text, struct file_pair *pair,
     return 0;
 }
 
+/* "d/a:/tmp/" puts it into that directory, under the host's name of it. */
+static int into_directory(struct file_pair *pair, struct err *err)
+{
+    size_t to = strlen(pair->to), end = strlen(pair->from), at;
+    char *whole;
+
+    if (pair->to[to - 1] != '/')
+        return 0;
+    while (end > 0 && pair->from[end - 1] == '/')
+        end--;
+    for (at = end; at > 0 && pair->from[at - 1] != '/';)
+        at--;
+    if (end == at ||
+        (end - at <= 2 && strspn(pair->from + at, ".") >= end - at))
+        return err_set(err, ERR_INVALID,
+                       "\"%s\" has no name to have in %s: write that name "
+                       "behind it",
+                       pair->from, pair->to);
+    whole = malloc(to + (end - at) + 1);
+    if (whole == NULL)
+        return err_set(err, ERR_HOST, "out of memory");
+    memcpy(whole, pair->to, to);
+    memcpy(whole + to, pair->from + at, end - at);
+    whole[to + (end - at)] = '\0';
+    free(pair->to);
+    pair->to = whole;
+    return 0;
+}
+
 int request_add_in(struct request *req, const char *text, struct err *err)
 {
+    struct file_pair *pair = &req->in[req->in_count];
+
     if (req->in_count == REQUEST_FILES_MAX)
-        return err_set(err, ERR_INVALID, "more than %u files",
+        return err_set(err, ERR_INVALID, "--in: more than %u files",
                        REQUEST_FILES_MAX);
-    if (pair_parse(text, &req->in[req->in_count], "HOST:CELL", err) < 0)
+    if (pair_parse(text, pair, "HOST:CELL", err) < 0)
         return err_wrap(err, "--in");
+    if (into_directory(pair, err) < 0) {
+        pairs_fini(pair, 1);
+        return err_wrap(err, "--in");
+    }
     req->in_count++;
     return 0;
 }
@@ -95,7 +130,7 @@ int request_add_in(struct request *req, const char *text, struct err *err)
 int request_add_out(struct request *req, const char *text, struct err *err)
 {
     if (req->out_count == REQUEST_FILES_MAX)
-        return err_set(err, ERR_INVALID, "more than %u files",
+        return err_set(err, ERR_INVALID, "--out: more than %u files",
                        REQUEST_FILES_MAX);
     if (pair_parse(text, &req->out[req->out_count], "CELL:HOST", err) < 0)
         return err_wrap(err, "--out");

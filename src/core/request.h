@@ -54,7 +54,8 @@ void request_fini(struct request *req);
 /* Sizes, counts, characters, contradictions. ERR_INVALID. */
 int request_check(const struct request *req, struct err *err);
 
-/* "HOST:CELL" into the list; a ':' in a name is written "\:". */
+/* "HOST:CELL" into the list; a ':' in a name is written "\:". A CELL that ends
+ * in '/' is a directory: HOST's own name is put behind it. */
 int request_add_in(struct request *req, const char *text, struct err *err);
 int request_add_out(struct request *req, const char *text, struct err *err);
 

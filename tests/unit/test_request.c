@@ -60,6 +60,35 @@ static void a_pair_needs_two_sides_and_only_two(void **state)
     assert_int_equal(req->in_count + req->out_count, 0);
 }
 
+static void a_cell_path_that_ends_in_a_slash_is_a_directory(void **state)
+{
+    static const struct {
+        const char *text, *to; /* NULL: refused */
+    } rows[] = {
+        {"d/a:/tmp/", "/tmp/a"},    {"a:x/", "x/a"},
+        {"/d/a//:/tmp/", "/tmp/a"}, {".a:/tmp/", "/tmp/.a"},
+        {"a:/tmp", "/tmp"},         {".:/tmp/", NULL},
+        {"../..:/tmp/", NULL},      {"d/./:/tmp/", NULL},
+        {"/:/tmp/", NULL},          {".:/tmp/x", "/tmp/x"},
+    };
+    struct request *req = *state;
+
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        struct err err = {0};
+        size_t at = req->in_count;
+
+        if (rows[i].to == NULL) {
+            assert_int_equal(request_add_in(req, rows[i].text, &err), -1);
+            assert_non_null(strstr(err.text, "--in: "));
+            assert_non_null(strstr(err.text, "no name"));
+            assert_int_equal(req->in_count, at);
+            continue;
+        }
+        assert_int_equal(request_add_in(req, rows[i].text, &err), 0);
+        assert_string_equal(req->in[at].to, rows[i].to);
+    }
+}
+
 static void files_have_a_cap(void **state)
 {
     struct request *req = *state;
@@ -134,6 +163,7 @@ int main(void)
         T(a_new_request_has_an_id_and_bounded_defaults),
         T(a_colon_in_a_name_is_written_with_a_backslash),
         T(a_pair_needs_two_sides_and_only_two),
+        T(a_cell_path_that_ends_in_a_slash_is_a_directory),
         T(files_have_a_cap),
         T(may_lack_takes_names_of_mechanisms_only),
         T(no_command_is_refused),

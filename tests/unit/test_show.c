@@ -351,6 +351,10 @@ static void a_limit_that_was_survived_is_told_once(void **state)
     hit(&r, "pids", "64");
     hit(&r, "pids", "64");
     expect_lines(&r, "pids: the limit of 64 was reached; --pids raises it\n");
+    hit(&r, "disk", "32M");
+    expect_lines(&r, "pids: the limit of 64 was reached; --pids raises it\n"
+                     "disk: the limit of 32M was reached; --disk or --inodes "
+                     "raises it\n");
     result_fini(&r);
 }
 
@@ -369,6 +373,26 @@ static void signals_messages_and_refused_files_are_told(void **state)
                           json_pack("{s:s,s:s,s:s}", "kind", "file.refused",
                                     "path", "/tmp/f", "reason", "a fifo"));
     expect_lines(&r, "file not copied: /tmp/f: a fifo\n");
+    result_fini(&r);
+}
+
+static void a_file_is_named_once(void **state)
+{
+    struct result r = a_result(STATUS_OK, NULL);
+
+    (void)state;
+    json_array_append_new(
+        r.boundary, json_pack("{s:s,s:s,s:s}", "kind", "file.refused", "path",
+                              "f", "reason", "--out /home/user/f: a fifo"));
+    expect_lines(&r, "file not copied: /home/user/f: a fifo\n");
+    result_fini(&r);
+    r = a_result(STATUS_DENIED, NULL);
+    snprintf(r.message, sizeof(r.message), "--in d/f: a fifo; no");
+    json_array_append_new(r.boundary,
+                          json_pack("{s:s,s:s,s:s,s:s}", "kind", "file.refused",
+                                    "host", "d/f", "path", "/tmp/x", "reason",
+                                    "a fifo"));
+    expect_lines(&r, "denied: --in d/f: a fifo; no\n");
     result_fini(&r);
 }
 
@@ -459,6 +483,7 @@ int main(void)
         cmocka_unit_test(memory_tells_the_peak_when_it_is_known),
         cmocka_unit_test(a_limit_that_was_survived_is_told_once),
         cmocka_unit_test(signals_messages_and_refused_files_are_told),
+        cmocka_unit_test(a_file_is_named_once),
         cmocka_unit_test(a_note_tells_what_only_json_has),
         cmocka_unit_test(only_what_started_can_be_blocked),
         cmocka_unit_test(the_second_ask_within_two_seconds_kills),
