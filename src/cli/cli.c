@@ -2,12 +2,17 @@
 /* cli - see cli.h. Called by every command. */
 #include "src/cli/cli.h"
 
+#include <jansson.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 
+#include "src/base/auto.h"
 #include "src/cli/show.h"
+#include "src/core/output.h"
 
 static struct cli_start started;
+static bool as_json;
 
 void cli_start(const struct cli_start *start)
 {
@@ -30,10 +35,38 @@ bool cli_has_stdin(void)
     return started.has_stdin;
 }
 
-int cli_fail(const struct err *err)
+void cli_json(bool json)
+{
+    as_json = json;
+}
+
+int cli_warn(const struct err *err)
 {
     show_line(STDERR_FILENO, err->text);
     return err->code == ERR_INVALID ? CLI_USAGE : CLI_FAILED;
+}
+
+static void print_error(const struct err *err)
+{
+    static const char *const codes[] = {
+        [ERR_NONE] = "internal", [ERR_INVALID] = "invalid",
+        [ERR_DENIED] = "denied", [ERR_LIMIT] = "limit",
+        [ERR_HOST] = "host",     [ERR_INTERNAL] = "internal",
+    };
+    json_t *all = json_pack("{s:{s:s,s:o}}", "error", "code", codes[err->code],
+                            "text", text_json(err->text));
+    AUTO(mem) char *text = all == NULL ? NULL : json_dumps(all, JSON_COMPACT);
+
+    json_decref(all);
+    printf("%s\n", text == NULL ? "{\"error\":{}}" : text);
+    fflush(stdout);
+}
+
+int cli_fail(const struct err *err)
+{
+    if (as_json)
+        print_error(err);
+    return cli_warn(err);
 }
 
 int cli_finish(int status)
@@ -43,6 +76,5 @@ int cli_finish(int status)
     if (fflush(stdout) == 0 && !ferror(stdout))
         return status;
     err_sys(&err, "write to stdout");
-    cli_fail(&err);
-    return CLI_FAILED;
+    return cli_warn(&err);
 }

@@ -32,9 +32,16 @@ const char *cli_home(void);
 /* Was stdin open when karzer started? */
 bool cli_has_stdin(void);
 
-/* Prints "karzer: text" on stderr. CLI_USAGE for ERR_INVALID, else
- * CLI_FAILED. */
+/* The answer is to be JSON: so is an error in its place. */
+void cli_json(bool json);
+
+/* Prints "karzer: text" on stderr, and with cli_json an object {"error":{...}}
+ * on stdout: for an error in place of an answer. CLI_USAGE for ERR_INVALID,
+ * else CLI_FAILED. */
 int cli_fail(const struct err *err);
+
+/* The same without the object: for an error beside an answer. */
+int cli_warn(const struct err *err);
 
 /* Flushes what stdio holds for stdout. `status`, or CLI_FAILED (and says so)
  * when not all of it could be written. */

@@ -71,7 +71,7 @@ static int options_take(int argc, char **argv, struct table *t, bool *help,
     int r;
 
     while ((r = option_next(&scan, &hit, err)) > 0) {
-        if (hit.id == OPTION_TIER)
+        if (hit.id == OPTION_ONE_TIER)
             only = hit.value;
         else if (hit.id == OPTION_JSON)
             t->json = true;

@@ -284,7 +284,7 @@ static int options_take(int argc, char **argv, struct bench *b,
     while ((r = option_next(&scan, &hit, err)) > 0) {
         if (hit.id == OPTION_RUNS && runs_parse(hit.value, &b->runs, err) < 0)
             return -1;
-        if (hit.id == OPTION_TIER)
+        if (hit.id == OPTION_ONE_TIER)
             *only = strcmp(hit.value, "auto") == 0 ? NULL : hit.value;
         if (hit.id == OPTION_JSON)
             b->json = true;

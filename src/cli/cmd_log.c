@@ -94,6 +94,33 @@ static int find_anchor(struct log_args *a, struct err *err)
                    a->anchor);
 }
 
+/* A kind, or a start of some that ends in '.'. */
+static int check_kind(const char *kind, struct err *err)
+{
+    const char *names[EVENT_COUNT];
+    size_t n = 0, len = strlen(kind);
+    const char *near;
+
+    for (size_t i = EVENT_NONE + 1; i < EVENT_COUNT; i++) {
+        const char *name = event_rows[i].name;
+
+        if (strcmp(name, kind) == 0 ||
+            (len > 0 && kind[len - 1] == '.' && strncmp(name, kind, len) == 0))
+            return 0;
+        names[n++] = name;
+    }
+    near = option_nearest(kind, names, n);
+    if (near != NULL)
+        return err_set(err, ERR_INVALID,
+                       "--kind: \"%.64s\" is no kind of record; did you mean "
+                       "%s?",
+                       kind, near);
+    return err_set(err, ERR_INVALID,
+                   "--kind: \"%.64s\" is no kind of record; kinds are as in "
+                   "run.granted, file.out, or `file.` for all that start so",
+                   kind);
+}
+
 static int check_args(struct log_args *a, struct err *err)
 {
     bool filters = a->filter.run_id != NULL || a->filter.kind != NULL ||
@@ -110,6 +137,8 @@ static int check_args(struct log_args *a, struct err *err)
         !id_valid(a->filter.run_id, strlen(a->filter.run_id)))
         return err_set(err, ERR_INVALID, "--run: \"%.64s\" is not a run id",
                        a->filter.run_id);
+    if (a->filter.kind != NULL && check_kind(a->filter.kind, err) < 0)
+        return -1;
     if (a->filter.since != NULL &&
         boundary_since(a->filter.since, &us, err) < 0)
         return err_wrap(err, "--since");

@@ -66,8 +66,7 @@ static int stream_status(struct show *s, const char *name, int status)
         return status;
     errno = s->sys;
     err_sys(&err, "write to %s", name);
-    cli_fail(&err);
-    return CLI_FAILED;
+    return cli_warn(&err);
 }
 
 static void show_closing(struct screen *screen, const struct result *r,
@@ -146,8 +145,7 @@ static int run_for_program(struct engine *e, const struct run_args *args,
     if (fd_write_all(STDOUT_FILENO, text, strlen(text)) < 0 ||
         fd_write_all(STDOUT_FILENO, "\n", 1) < 0) {
         err_sys(err, "write to stdout");
-        cli_fail(err);
-        return CLI_FAILED;
+        return cli_warn(err);
     }
     return status;
 }

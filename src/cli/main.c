@@ -97,5 +97,6 @@ int main(int argc, char **argv)
         option_help(stdout, (enum verb_id)(verb - verbs));
         return cli_finish(0);
     }
+    cli_json(option_json((enum verb_id)(verb - verbs), argc - 1, argv + 1));
     return runs[verb - verbs](argc - 1, argv + 1);
 }

@@ -154,6 +154,32 @@ static int value_of(struct option_scan *scan, const char *name,
     return 1;
 }
 
+/* These may be said again; of any other the second would undo the first. */
+static const enum option_id repeated[] = {OPTION_ENV, OPTION_IN, OPTION_OUT,
+                                          OPTION_MAY_LACK};
+_Static_assert(OPTION_COUNT <= 64, "struct option_scan has a bit for each");
+
+static int once(struct option_scan *scan, const struct option_hit *hit,
+                const char *name, struct err *err)
+{
+    uint64_t *seen = &scan->seen, bit = UINT64_C(1) << hit->id;
+
+    if (hit->value == NULL)
+        return 1; /* a flag says the same twice */
+    for (size_t i = 0; i < ARRAY_LEN(repeated); i++)
+        if (repeated[i] == hit->id)
+            return 1;
+    if (hit->id == OPTION_LIMIT) {
+        seen = &scan->seen_limits;
+        bit = UINT64_C(1) << ((hit->limit - limit_rows) & 63);
+    }
+    if (*seen & bit)
+        return err_set(err, ERR_INVALID, "%.*s: given twice",
+                       (int)strcspn(name, "="), name);
+    *seen |= bit;
+    return 1;
+}
+
 static bool same(const char *row, const char *name, size_t len)
 {
     return strncmp(row, name, len) == 0 && row[len] == '\0';
@@ -211,6 +237,7 @@ int option_next(struct option_scan *scan, struct option_hit *hit,
                 struct err *err)
 {
     const char *text;
+    int r;
 
     if (scan->dashes || scan->at >= scan->argc)
         return 0;
@@ -222,9 +249,28 @@ int option_next(struct option_scan *scan, struct option_hit *hit,
         scan->dashes = true;
         return 0;
     }
-    if (text[1] == '-')
-        return long_option(scan, text, hit, err);
-    return letter_option(scan, text, hit, err);
+    r = text[1] == '-' ? long_option(scan, text, hit, err)
+                       : letter_option(scan, text, hit, err);
+    return r < 0 ? r : once(scan, hit, text, err);
+}
+
+bool option_json(enum verb_id verb, int argc, char **argv)
+{
+    struct option_scan scan = option_scan(verb, argc, argv);
+    struct option_hit hit;
+
+    while (scan.at < argc && !scan.dashes) {
+        int at = scan.at;
+        int r = option_next(&scan, &hit, NULL);
+
+        if (r > 0 && hit.id == OPTION_JSON)
+            return true;
+        if (r == 0 && verb == VERB_EXEC)
+            return false; /* the command starts */
+        if (scan.at == at)
+            scan.at++;
+    }
+    return false;
 }
 
 int option_no_more(const struct option_scan *scan, struct err *err)

@@ -10,6 +10,7 @@
 #define KARZER_CLI_OPTIONS_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "src/base/err.h"
@@ -35,17 +36,22 @@ struct option_scan {
     enum verb_id verb;
     int argc;
     char **argv;
-    int at;      /* argv[at] is looked at next */
-    bool dashes; /* "--" was passed: no option follows */
+    int at;                     /* argv[at] is looked at next */
+    bool dashes;                /* "--" was passed: no option follows */
+    uint64_t seen, seen_limits; /* bit per enum option_id, per limit row */
 };
 
 /* argv[0] is the command's name. */
 struct option_scan option_scan(enum verb_id verb, int argc, char **argv);
 
-/* 1 and *hit; 0: argv[at] is not an option, or at == argc (after "--", too);
+/* 1 and *hit, an option with a value at most once unless it is one to repeat;
+ * 0: argv[at] is not an option, or at == argc (after "--", too);
  * -1: ERR_INVALID. The caller steps over what is not an option by at++. */
 int option_next(struct option_scan *scan, struct option_hit *hit,
                 struct err *err);
+
+/* Does the command line say --json, whatever else is wrong with it? */
+bool option_json(enum verb_id verb, int argc, char **argv);
 
 /* -1, ERR_INVALID, when words are left: for commands that take none. */
 int option_no_more(const struct option_scan *scan, struct err *err);

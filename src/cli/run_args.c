@@ -118,6 +118,24 @@ static bool mode_take(char *dir, bool *rw)
     return true;
 }
 
+/* "DIR:xx", where there is a DIR but none of the whole name. Keeps errno. */
+static int mode_wrong(const char *dir, struct err *err)
+{
+    const char *colon = strrchr(dir, ':');
+    AUTO(mem)
+    char *name = colon == NULL ? NULL : strndup(dir, (size_t)(colon - dir));
+    int saved = errno;
+    struct stat st;
+    bool wrong = name != NULL && stat(name, &st) == 0 && S_ISDIR(st.st_mode);
+
+    errno = saved;
+    if (!wrong)
+        return 0;
+    return err_set(err, ERR_INVALID,
+                   "--workspace: \"%.64s\" is no mode of %.200s: ro or rw",
+                   colon + 1, name);
+}
+
 static int set_workspace(struct run_args *args, const char *value,
                          struct err *err)
 {
@@ -134,10 +152,12 @@ static int set_workspace(struct run_args *args, const char *value,
                        "--workspace: names no directory: --workspace "
                        "DIR[:ro|rw]");
     real = realpath(dir, NULL);
+    if (real == NULL && mode_wrong(dir, err) < 0)
+        return -1;
     if (real == NULL || stat(real, &st) < 0)
         return err_sys(err, "--workspace: %.200s", dir);
     if (!S_ISDIR(st.st_mode))
-        return err_set(err, ERR_INVALID,
+        return err_set(err, ERR_HOST,
                        "--workspace: %.200s is not a directory; --in copies a "
                        "file in",
                        dir);
@@ -214,6 +234,18 @@ static bool is_slip(const char *text)
            strpbrk(text, " \t\n()'\"=") == NULL;
 }
 
+/* "dir/f" that cannot be looked at is no code, unless it is just not there. */
+static int check_reach(const char *text, struct err *err)
+{
+    struct stat st;
+
+    if (strchr(text, '/') == NULL || strpbrk(text, " \t\n\r\v\f()") != NULL ||
+        stat(text, &st) == 0 || errno == ENOENT)
+        return 0;
+    return err_set(err, ERR_HOST, "%.200s: %s; -c says that it is code", text,
+                   strerror(errno));
+}
+
 /* All of a descriptor, up to the size that a block of code may have. */
 static int code_read(struct request *req, int fd, const char *name,
                      struct err *err)
@@ -288,7 +320,7 @@ static int code_guess(struct run_args *args, const char *text, struct err *err)
     if (is_slip(text))
         return err_set(err, ERR_HOST,
                        "%.200s: no such file; -c says that it is code", text);
-    return code_text(&args->req, text, err);
+    return check_reach(text, err) < 0 ? -1 : code_text(&args->req, text, err);
 }
 
 static int code_take(struct run_args *args, enum run_args_code how,
@@ -296,6 +328,8 @@ static int code_take(struct run_args *args, enum run_args_code how,
 {
     int r;
 
+    if (how == CODE_FILE && text[0] == '\0')
+        return err_set(err, ERR_INVALID, "-f: names no file");
     if (how == CODE_TEXT)
         r = code_text(&args->req, text, err);
     else if (how == CODE_FILE)

@@ -35,11 +35,19 @@ BAD = {
     "a variable without a name": (["run", "--env", "=x", "-c", "1"], 2, "--env"),
     "an --in without a colon": (["run", "--in", "/etc", "-c", "1"], 2, "--in"),
     "a missing workspace": (["run", "--workspace", "/no/such", "-c", "1"],
-                            None, "/no/such"),
+                            125, "/no/such"),
     "a missing file": (["run", "-f", "/no/such.py"], None, "/no/such.py"),
     "a directory as a file": (["run", "-f", "/etc"], None, "/etc"),
     "a missing interpreter": (["run", "--python", "/no/such", "-c", "1"],
                               None, "/no/such"),
+    "a -f that names nothing": (["run", "-f", ""], 2, "-f"),
+    "a workspace that is a file": (["run", "--workspace", "/dev/null", "-c", "1"],
+                                   125, "/dev/null"),
+    "a mode that is none": (["run", "--workspace", "/tmp:xx", "-c", "1"], 2, '"xx"'),
+    "an option twice": (["run", "--mem", "64M", "--mem", "64M", "-c", "1"], 2, "twice"),
+    "an --in without a name": (["run", "--in", ".:/tmp/", "-c", "1"], 2, "name"),
+    "an unknown kind of record": (["log", "--kind", "run.grant"], 2, "run.granted"),
+    "a kind that is like none": (["log", "--kind", "foo"], 2, "foo"),
     "a bad time of the log": (["log", "--since", "yesterday-ish"], 2, "--since"),
     "a bad anchor": (["log", "verify", "--anchor", "x"], 2, "anchor"),
     "a word too many": (["version", "x"], 2, "x"),
@@ -55,6 +63,35 @@ def test_bad_input_is_one_clear_line(any_box, what):
     assert 1 <= len(lines) <= 2 and name in done.stderr.decode(), done
     assert done.stdout == b""
     assert len(lines[0]) < 400
+
+
+@pytest.mark.parametrize("what", [w for w in BAD if BAD[w][0][0] in ("run", "exec", "log")])
+def test_with_json_an_error_is_json_too(any_box, what):
+    args, status, name = BAD[what]
+    plain = any_box.cli(*args)
+    done = any_box.cli(args[0], "--json", *args[1:])
+    assert done.returncode == plain.returncode, done
+    answer = json.loads(done.stdout)
+    if "id" not in answer:
+        assert done.stderr == plain.stderr, done
+        assert answer["error"]["code"] in ("invalid", "host"), done
+        assert name in answer["error"]["text"], done
+    else:
+        assert answer["status"] in ("denied", "unavailable"), done
+
+
+def test_with_json_a_damaged_or_missing_record_is_json_too(any_box):
+    state = any_box.user.work()
+    env = {"KARZER_STATE": str(state)}
+    any_box.cli("exec", "--", "true", env=env)
+    record = state / "boundary.jsonl"
+    record.write_bytes(record.read_bytes().replace(b"run.granted", b"run.grunted"))
+    done = any_box.cli("log", "verify", "--json", env=env)
+    assert done.returncode == 1 and done.stderr, done
+    assert json.loads(done.stdout)["error"]["code"] == "invalid", done
+    done = any_box.cli("run", "--json", "-c", "1", env={"KARZER_STATE": "/dev/null"})
+    assert done.returncode == 125 and done.stderr, done
+    assert json.loads(done.stdout)["error"]["text"] in done.stderr.decode(), done
 
 
 def test_an_unreadable_file_is_125(box):

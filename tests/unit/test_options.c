@@ -255,8 +255,67 @@ static void a_workspace_is_read_only_unless_rw_is_said(void **state)
     run_args_fini(&args);
     expect_refused(VERB_RUN, WORDS("--workspace", "/nonexistent", "x"),
                    ERR_HOST, "No such file");
-    expect_refused(VERB_RUN, WORDS("--workspace", "/dev/null", "x"),
-                   ERR_INVALID, "not a directory");
+    expect_refused(VERB_RUN, WORDS("--workspace", "/dev/null", "x"), ERR_HOST,
+                   "not a directory");
+    expect_refused(VERB_RUN, WORDS("--workspace", "/tmp:xx", "x"), ERR_INVALID,
+                   "\"xx\" is no mode");
+}
+
+static void an_option_with_a_value_is_said_once(void **state)
+{
+    struct run_args args;
+    struct err err;
+
+    (void)state;
+    expect_refused(VERB_RUN, WORDS("--workspace", "/tmp", "--workspace=/", "x"),
+                   ERR_INVALID, "--workspace: given twice");
+    expect_refused(VERB_RUN, WORDS("--mem", "64M", "--mem", "64M", "x"),
+                   ERR_INVALID, "--mem: given twice");
+    assert_int_equal(parse(&args, VERB_RUN,
+                           WORDS("--json", "--json", "--env", "A=1", "--env",
+                                 "B=2", "--mem=64M", "--wall=9s", "x"),
+                           &err),
+                     0);
+    assert_int_equal(args.req.env.len, 2);
+    run_args_fini(&args);
+}
+
+static bool json_said(enum verb_id verb, const char *const *words)
+{
+    char *argv[WORDS_MAX + 1] = {(char *)verbs[verb].name};
+    int argc = 1;
+
+    for (; *words != NULL && argc < WORDS_MAX; words++)
+        argv[argc++] = (char *)*words;
+    return option_json(verb, argc, argv);
+}
+
+static void json_is_found_on_a_command_line_that_is_wrong(void **state)
+{
+    (void)state;
+    assert_true(json_said(VERB_RUN, WORDS("--nope", "x", "y", "--json")));
+    assert_true(
+        json_said(VERB_RUN, WORDS("--mem", "1", "--mem", "1", "--json")));
+    assert_true(json_said(VERB_LOG, WORDS("verify", "--json")));
+    assert_false(json_said(VERB_RUN, WORDS("-c", "--json")));
+    assert_false(json_said(VERB_RUN, WORDS("x", "--", "--json")));
+    assert_false(json_said(VERB_EXEC, WORDS("ls", "--json")));
+}
+
+static void a_path_that_cannot_be_looked_at_is_not_code(void **state)
+{
+    struct run_args args;
+    struct err err;
+
+    (void)state;
+    expect_refused(VERB_RUN, WORDS("-f", ""), ERR_INVALID, "-f: names no file");
+    expect_refused(VERB_RUN, WORDS("/dev/null/f"), ERR_HOST,
+                   "/dev/null/f: Not a directory");
+    assert_int_equal(parse(&args, VERB_RUN, WORDS("10/2"), &err), 0);
+    assert_string_equal(args.req.code, "10/2");
+    run_args_fini(&args);
+    assert_int_equal(parse(&args, VERB_RUN, WORDS("/dev/null/f (1)"), &err), 0);
+    run_args_fini(&args);
 }
 
 static void help_has_every_option_of_a_command(void **state)
@@ -306,6 +365,9 @@ int main(void)
         cmocka_unit_test(empty_code_is_refused),
         cmocka_unit_test(what_exists_is_a_file_and_c_forces_code),
         cmocka_unit_test(a_workspace_is_read_only_unless_rw_is_said),
+        cmocka_unit_test(an_option_with_a_value_is_said_once),
+        cmocka_unit_test(json_is_found_on_a_command_line_that_is_wrong),
+        cmocka_unit_test(a_path_that_cannot_be_looked_at_is_not_code),
         cmocka_unit_test(help_has_every_option_of_a_command),
         cmocka_unit_test(the_nearest_word_is_near),
     };
