@@ -156,8 +156,10 @@ enum holder_message_type {
 /* Evidence, as bits in holder_usage.hits and as the value of HOLDER_LIMIT. */
 enum holder_limit_hit {
     HOLDER_HIT_NONE = 0,
-    HOLDER_HIT_MEMORY_OOM = 1,    /* the kernel killed a process for memory */
-    HOLDER_HIT_MEMORY_KILLED = 2, /* the holder killed the cell for memory */
+    HOLDER_HIT_MEMORY_OOM = 1,    /* a process was killed for memory, by the
+                                     kernel or by the holder */
+    HOLDER_HIT_MEMORY_KILLED = 2, /* the holder killed the cell for memory: no
+                                     process held what was too much */
     HOLDER_HIT_PIDS = 4,          /* a fork was refused */
     HOLDER_HIT_DISK_FULL = 8,     /* scratch was seen without space or inodes */
     HOLDER_HIT_DISK_KILLED = 16,  /* the holder killed the cell for disk */
@@ -171,8 +173,8 @@ struct holder_usage {
     uint64_t cpu_us;
     uint64_t peak_memory_bytes;
     uint64_t peak_processes;
-    uint64_t disk_bytes; /* scratch in use now (at ENDED: at the end) */
-    uint64_t memory_kills;
+    uint64_t disk_bytes;   /* scratch in use now (at ENDED: at the end) */
+    uint64_t memory_kills; /* processes killed for memory, by either */
     uint64_t forks_refused;
     uint32_t hits; /* enum holder_limit_hit bits, since the start */
     uint32_t zero;

@@ -2,8 +2,8 @@
 /*
  * limiter - the state behind jail/limits.h, shared by the files that implement
  * it: limits.c (limits), usage.c (evidence), usage_proc.c (sums of processes),
- * usage_shared.c (shared maps), usage_tree.c (sums of files). Nobody else
- * includes it.
+ * usage_shared.c (shared maps), usage_tree.c (sums of files), usage_victim.c
+ * (who is killed for memory). Nobody else includes it.
  */
 #ifndef KARZER_JAIL_LIMITER_H
 #define KARZER_JAIL_LIMITER_H
@@ -57,6 +57,9 @@ struct limiter {
     uint64_t scratch_peak;
     uint64_t memory_peak; /* sampled, without scratch */
     uint64_t pids_peak;   /* sampled, without the agent */
+    uint64_t victims;     /* processes that were killed here for memory */
+    uint64_t over_us; /* since when memory is past its limit; 0: it is not */
+    uint64_t held_us; /* when live processes last held that much */
     struct holder_usage usage;
 };
 
@@ -80,6 +83,12 @@ void shared_free(struct limiter *l);
 uint64_t shared_bytes(const struct limiter *l);
 uint64_t shared_most(struct limiter *l);
 bool shared_strange(struct limiter *l);
+
+/* usage_victim.c: memory is past its limit by so much: kills who holds it.
+ * Returns HOLDER_HIT_MEMORY_KILLED when that is of no use. */
+unsigned victim_choose(struct limiter *l, uint64_t excess);
+/* It is not past its limit. */
+void victim_none(struct limiter *l);
 
 /* usage_tree.c: counts bytes and inodes below l->tree_fd. 0 or -1. */
 int tree_sum(const struct limiter *l, uint64_t *bytes, uint64_t *inodes);

@@ -147,35 +147,50 @@ static uint64_t scratch_most(const struct limiter *l, uint64_t before)
     return now > before ? now : before;
 }
 
-/* Is what cannot be reclaimed above the limit? */
-static bool memory_is_over(struct limiter *l, uint64_t scratch)
+/* How far what cannot be reclaimed is above the limit; 0: it is not. */
+static uint64_t memory_excess(struct limiter *l, uint64_t scratch)
 {
-    uint64_t limit = l->limits.mem_bytes + l->slack;
     uint64_t used;
 
     if (counter_read(l, COUNTER_MEMORY_NOW, &used) < 0)
-        return false;
+        return 0;
     used = minus(used, reclaimable(l));
-    return minus(used, scratch_most(l, scratch)) > limit;
+    used = minus(used, scratch_most(l, scratch));
+    return used > l->limits.mem_bytes + l->slack ? used - l->limits.mem_bytes
+                                                 : 0;
 }
 
-static bool memory_must_end(struct limiter *l, uint64_t scratch)
+/* The same, when the kernel has tried. */
+static uint64_t excess_for_good(struct limiter *l, uint64_t scratch)
 {
-    if (!memory_is_over(l, scratch))
-        return false;
-    if (part_version(l, CGROUP_MEMORY) != 1)
-        return true;
-    /* v1: it may still be dentries. The kernel is asked to try. */
+    uint64_t excess = memory_excess(l, scratch);
+
+    if (excess == 0 || part_version(l, CGROUP_MEMORY) != 1)
+        return excess;
+    /* v1: it may still be dentries. */
     fd_write_text(l->group.dir[l->host.of[CGROUP_MEMORY]], "memory.force_empty",
                   "0");
-    return memory_is_over(l, scratch);
+    return memory_excess(l, scratch);
+}
+
+static unsigned check_memory(struct limiter *l, uint64_t now, uint64_t scratch)
+{
+    uint64_t excess = 0;
+
+    if (l->ended)
+        return 0;
+    if (now > l->limits.mem_bytes + l->slack)
+        excess = excess_for_good(l, scratch);
+    if (excess > 0)
+        return victim_choose(l, excess);
+    victim_none(l);
+    return 0;
 }
 
 static unsigned sample_memory(struct limiter *l, uint64_t scratch)
 {
     struct holder_usage *u = &l->usage;
-    unsigned hits = 0;
-    uint64_t now, peak, kills;
+    uint64_t now, peak;
 
     if (l->how[HOLDER_MEMORY] == HOLDER_HOW_SAMPLED ||
         counter_read(l, COUNTER_MEMORY_NOW, &now) < 0)
@@ -187,15 +202,21 @@ static unsigned sample_memory(struct limiter *l, uint64_t scratch)
     if (counter_read(l, COUNTER_MEMORY_PEAK, &peak) == 0 &&
         minus(peak, l->scratch_peak) > l->memory_peak)
         u->peak_memory_bytes = minus(peak, l->scratch_peak);
-    if (counter_read(l, COUNTER_MEMORY_KILLS, &kills) == 0) {
-        u->memory_kills = kills;
-        if (kills > 0)
-            hits |= HOLDER_HIT_MEMORY_OOM;
-    }
-    if (!l->ended && now > l->limits.mem_bytes + l->slack &&
-        memory_must_end(l, scratch))
-        hits |= HOLDER_HIT_MEMORY_KILLED;
-    return hits;
+    return check_memory(l, now, scratch);
+}
+
+/* The kernel's and ours. */
+static unsigned sample_kills(struct limiter *l)
+{
+    uint64_t kills = 0;
+    bool known = l->how[HOLDER_MEMORY] != HOLDER_HOW_SAMPLED &&
+                 counter_read(l, COUNTER_MEMORY_KILLS, &kills) == 0;
+
+    if (!known && l->victims == 0)
+        return 0;
+    kills += l->victims;
+    l->usage.memory_kills = kills;
+    return kills > 0 ? HOLDER_HIT_MEMORY_OOM : 0;
 }
 
 static unsigned sample_pids(struct limiter *l)
@@ -295,6 +316,7 @@ int limiter_sample(struct limiter *l, struct holder_usage *u)
     hits |= sample_cpu(l);
     if (l->procs != NULL)
         hits |= proc_sum_sample(l);
+    hits |= sample_kills(l);
     hits |= check_cpu(l);
     fresh = hits & ~l->usage.hits;
     l->usage.hits |= hits;

@@ -370,16 +370,25 @@ static void publish(struct limiter *l)
 }
 
 /* By the cheap sum; and when that says so, by the exact one. */
-static bool memory_is_over(struct limiter *l)
+static unsigned check_memory(struct limiter *l)
 {
-    const struct proc_sum *s = l->procs;
-    uint64_t shared = shared_bytes(l);
-    uint64_t most = s->anon + (s->shmem > shared ? s->shmem : shared) +
+    struct proc_sum *s = l->procs;
+    uint64_t shared = shared_bytes(l), limit = l->limits.mem_bytes;
+    uint64_t used = s->anon + (s->shmem > shared ? s->shmem : shared) +
                     s->guess + socket_bytes(l->init);
 
-    return (most > l->limits.mem_bytes &&
-            exact_memory(l) > l->limits.mem_bytes) ||
-           shared_strange(l);
+    if (used > limit)
+        used = exact_memory(l);
+    if (shared_strange(l))
+        return HOLDER_HIT_MEMORY_KILLED;
+    if (used <= limit) {
+        victim_none(l);
+        return 0;
+    }
+    /* What the limit is held against is what was used. */
+    if (used > s->memory_peak)
+        s->memory_peak = used;
+    return victim_choose(l, used - limit);
 }
 
 unsigned proc_sum_sample(struct limiter *l)
@@ -389,8 +398,8 @@ unsigned proc_sum_sample(struct limiter *l)
     if (!l->ended) {
         walk(l);
         note_peaks(l);
-        if (l->how[HOLDER_MEMORY] == HOLDER_HOW_SAMPLED && memory_is_over(l))
-            hits = HOLDER_HIT_MEMORY_KILLED;
+        if (l->how[HOLDER_MEMORY] == HOLDER_HOW_SAMPLED)
+            hits = check_memory(l);
     }
     publish(l);
     return hits;

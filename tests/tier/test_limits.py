@@ -48,6 +48,50 @@ def test_memory_is_bounded_however_it_is_taken(box, how):
     assert peak is None or peak < (330 if sampled else 100) * MB, r
 
 
+HOG = ("import subprocess, sys\n"
+       "c = subprocess.run([sys.executable, '-I', '-S', '-c', {!r}],\n"
+       "                   stderr=subprocess.DEVNULL)\n"
+       "print(c.returncode)\n")
+
+
+def test_one_program_past_its_memory_has_one_outcome(box):
+    """Whoever sees it first, the kernel or the holder: the child is killed,
+    and the parent goes on."""
+    code = HOG.format("a = bytearray(900 << 20)")
+    # With a roomy disk the kernel's ceiling is far: the holder is first.
+    for disk in ["64M", "64K", "1G"] * 4:
+        r = box.run(code, "--mem", "64M", "--disk", disk, "--wall", seconds(30))
+        # An rlimit refuses it.
+        refused = "sampled" in r.effective["mechanisms"]["memory"]
+        assert (r.status, r.text) == ("ok", "1\n" if refused else "-9\n"), r
+        assert refused or "mem" in r.limits_hit(), r
+        assert refused or r.usage["peak_memory_bytes"] > 60 * MB, r
+
+
+def test_of_children_that_are_too_many_only_some_are_killed(box):
+    """Each is small enough: it is their sum. The same each time."""
+    for _ in range(10):
+        r = box.run("import os, time\n"
+                    "for i in range(2):\n"
+                    "    if os.fork() == 0:\n"
+                    "        b = bytearray(45 << 20)\n"
+                    f"        time.sleep({float(seconds(0.5)[:-1])})\n"
+                    "        os._exit(0)\n"
+                    "print(sorted(os.wait()[1] for i in range(2)))\n",
+                    "--mem", "64M", "--wall", seconds(30))
+        assert (r.status, r.text) == ("ok", "[0, 9]\n"), r
+        assert "mem" in r.limits_hit(), r
+        assert r.usage["peak_memory_bytes"] > 64 * MB, r
+
+
+def test_a_main_program_past_its_memory_ends_as_memory(box):
+    for disk in ["64M", "64K", "1G"] * 2:
+        r = box.run("b = []\nwhile True: b.append(bytearray(1 << 20))\n",
+                    "--mem", "64M", "--disk", disk, "--wall", seconds(30))
+        assert r.status == "memory" and "mem" in r.limits_hit(), r
+        assert r.usage["peak_memory_bytes"] > 48 * MB, r
+
+
 def test_four_children_of_150_mb_do_not_fit_into_256_mb(box):
     r = box.python(
         "import os, time\n"

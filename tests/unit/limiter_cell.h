@@ -217,6 +217,23 @@ static void four_of_30m(int scratch)
         ;
 }
 
+/* Two children take 60 MiB each; exits with how many were killed. */
+static void outlive_two_of_60m(int scratch)
+{
+    int killed = 0, status;
+
+    (void)scratch;
+    for (int i = 0; i < 2; i++)
+        if (fork() == 0) {
+            touch(60 * MIB, MAP_PRIVATE);
+            usleep(800000);
+            _exit(0);
+        }
+    while (wait(&status) > 0)
+        killed += WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+    _exit(killed);
+}
+
 static void fork_100(int scratch)
 {
     int failed = 0;

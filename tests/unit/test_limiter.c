@@ -30,6 +30,18 @@ static void share_100m_and_wait(int scratch)
     sleep(5);
 }
 
+static void memfd_100m_and_wait(int scratch)
+{
+    static char block[1 << 20];
+    int fd = memfd_create("test", MFD_CLOEXEC);
+
+    (void)scratch;
+    for (int i = 0; i < 100; i++)
+        if (write(fd, block, sizeof(block)) != sizeof(block))
+            _exit(1);
+    sleep(5);
+}
+
 static void fill_pipes(int scratch)
 {
     static char block[1 << 20];
@@ -124,13 +136,37 @@ static void memory_past_the_ceiling_is_the_kernels_kill(void **state)
     assert_int_equal(WTERMSIG(out.status), SIGKILL);
 }
 
-static void memory_below_the_ceiling_is_the_holders_kill(void **state)
+static void memory_below_the_ceiling_ends_who_holds_it(void **state)
 {
     struct cell c = {roomy(), touch_100m_and_wait, 0};
     struct outcome out = run(&c);
 
     (void)state;
+    assert_int_equal(out.usage.hits, HOLDER_HIT_MEMORY_OOM);
+    assert_int_equal(out.usage.memory_kills, 1);
+    assert_int_equal(WTERMSIG(out.status), SIGKILL);
+    assert_true(out.usage.peak_memory_bytes > c.limits.mem_bytes);
+}
+
+static void one_child_too_many_is_killed_and_no_other(void **state)
+{
+    struct cell c = {roomy(), outlive_two_of_60m, 0};
+    struct outcome out = run(&c);
+
+    (void)state;
+    assert_int_equal(out.usage.hits, HOLDER_HIT_MEMORY_OOM);
+    assert_int_equal(out.usage.memory_kills, 1);
+    assert_int_equal(WEXITSTATUS(out.status), 1);
+}
+
+static void memory_that_no_process_holds_ends_the_cell(void **state)
+{
+    struct cell c = {roomy(), memfd_100m_and_wait, 0};
+    struct outcome out = run(&c);
+
+    (void)state;
     assert_int_equal(out.usage.hits, HOLDER_HIT_MEMORY_KILLED);
+    assert_int_equal(out.usage.memory_kills, 0);
     assert_true(out.usage.peak_memory_bytes > c.limits.mem_bytes);
 }
 
@@ -140,7 +176,7 @@ static void shared_memory_counts(void **state)
     struct outcome out = run(&c);
 
     (void)state;
-    assert_int_equal(out.usage.hits, HOLDER_HIT_MEMORY_KILLED);
+    assert_int_equal(out.usage.hits, HOLDER_HIT_MEMORY_OOM);
 }
 
 static void the_sum_of_children_counts(void **state)
@@ -290,7 +326,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_quiet_run_has_no_hits),
         cmocka_unit_test(memory_past_the_ceiling_is_the_kernels_kill),
-        cmocka_unit_test(memory_below_the_ceiling_is_the_holders_kill),
+        cmocka_unit_test(memory_below_the_ceiling_ends_who_holds_it),
+        cmocka_unit_test(one_child_too_many_is_killed_and_no_other),
+        cmocka_unit_test(memory_that_no_process_holds_ends_the_cell),
         cmocka_unit_test(shared_memory_counts),
         cmocka_unit_test(the_sum_of_children_counts),
         cmocka_unit_test(pipe_buffers_count),

@@ -77,7 +77,21 @@ static void without_groups_the_sum_of_children_counts(void **state)
     struct outcome out = run(&c);
 
     (void)state;
-    assert_int_equal(out.usage.hits, HOLDER_HIT_MEMORY_KILLED);
+    assert_int_equal(out.usage.hits, HOLDER_HIT_MEMORY_OOM);
+    assert_in_range(out.usage.memory_kills, 1, 2);
+    assert_true(out.usage.peak_memory_bytes > 64 * MIB);
+}
+
+static void
+without_groups_one_child_too_many_is_killed_and_no_other(void **state)
+{
+    struct cell c = {roomy(), outlive_two_of_60m, 1};
+    struct outcome out = run(&c);
+
+    (void)state;
+    assert_int_equal(out.usage.hits, HOLDER_HIT_MEMORY_OOM);
+    assert_int_equal(out.usage.memory_kills, 1);
+    assert_int_equal(WEXITSTATUS(out.status), 1);
     assert_true(out.usage.peak_memory_bytes > 64 * MIB);
 }
 
@@ -131,6 +145,8 @@ int main(void)
         cmocka_unit_test(without_groups_half_a_processor_is_missing),
         cmocka_unit_test(without_groups_one_process_gets_enomem),
         cmocka_unit_test(without_groups_the_sum_of_children_counts),
+        cmocka_unit_test(
+            without_groups_one_child_too_many_is_killed_and_no_other),
         cmocka_unit_test(without_groups_pages_shared_by_fork_count_once),
         cmocka_unit_test(without_groups_pipe_buffers_count),
         cmocka_unit_test(without_groups_forks_are_refused),
