@@ -10,6 +10,8 @@
 #include "src/base/auto.h"
 #include "src/cli/show.h"
 #include "src/core/output.h"
+#include "src/core/run.h"
+#include "src/core/tier.h"
 
 static struct cli_start started;
 static bool as_json;
@@ -23,6 +25,18 @@ int cli_dirs(struct dirs *dirs, struct err *err)
 {
     return dirs_find(dirs, started.state_env, started.xdg_state_home,
                      started.home, err);
+}
+
+int cli_try(const struct tier *tier, struct err *err)
+{
+    struct engine *engine = NULL;
+    struct dirs dirs;
+
+    if (tier->probe(err) < 0 || cli_dirs(&dirs, err) < 0 ||
+        engine_open(&engine, &dirs, err) < 0)
+        return -1;
+    engine_close(engine);
+    return engine_try(&dirs, tier, err);
 }
 
 const char *cli_home(void)

@@ -26,6 +26,11 @@ void cli_start(const struct cli_start *start);
 /* karzer's directories of this process. */
 int cli_dirs(struct dirs *dirs, struct err *err);
 
+/* Can this tier hold a cell here and now? 0, or the reason: an empty cell was
+ * started in it. Makes the record when there is none: no run is without. */
+struct tier;
+int cli_try(const struct tier *tier, struct err *err);
+
 /* The operator's home directory; NULL: not told. */
 const char *cli_home(void);
 

@@ -68,6 +68,8 @@ static void print_finding(const struct doctor_check *check,
     if (f->state != FINDING_MISSING)
         return;
     printf("  %-22s %-8s for: %s\n", "", "", check->gives);
+    if (f->instead[0] != '\0')
+        printf("  %-22s %-8s instead: %s\n", "", "", f->instead);
     if (f->fix[0] != '\0')
         printf("  %-22s %-8s fix: %s\n", "", "", f->fix);
 }
@@ -104,7 +106,7 @@ static int print_all(const struct doctor *d)
     printf("\ntiers\n");
     for (size_t i = 0; tiers[i] != NULL; i++) {
         struct err why = {0};
-        bool ok = tiers[i]->probe(&why) == 0;
+        bool ok = cli_try(tiers[i], &why) == 0;
 
         available += ok;
         printf("  %-22s %-8s %s\n", tiers[i]->name, ok ? "present" : "missing",
@@ -120,9 +122,11 @@ static json_t *check_json(const struct doctor *d, const char *section,
     struct finding f = {0};
 
     c->look(d, &f);
-    return json_pack("{s:s,s:s,s:s,s:s,s:s,s:s?}", "section", section, "name",
-                     c->name, "gives", c->gives, "state", states[f.state],
-                     "seen", f.seen, "fix", f.fix[0] == '\0' ? NULL : f.fix);
+    return json_pack("{s:s,s:s,s:s,s:s,s:s,s:s?,s:s?}", "section", section,
+                     "name", c->name, "gives", c->gives, "state",
+                     states[f.state], "seen", f.seen, "instead",
+                     f.instead[0] == '\0' ? NULL : f.instead, "fix",
+                     f.fix[0] == '\0' ? NULL : f.fix);
 }
 
 static int print_json(const struct doctor *d)
@@ -137,7 +141,7 @@ static int print_json(const struct doctor *d)
             json_array_append_new(checks, check_json(d, sections[i].name, c));
     for (size_t i = 0; tiers[i] != NULL; i++) {
         struct err why = {0};
-        bool ok = tiers[i]->probe(&why) == 0;
+        bool ok = cli_try(tiers[i], &why) == 0;
 
         available += ok;
         json_array_append_new(list, json_pack("{s:s,s:b,s:s?}", "name",

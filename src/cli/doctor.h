@@ -18,8 +18,9 @@ enum finding_state {
 
 struct finding {
     enum finding_state state;
-    char seen[256]; /* what was found; "" when the name says it */
-    char fix[320];  /* what to do about it; "" when nothing */
+    char seen[256];    /* what was found; "" when the name says it */
+    char instead[160]; /* what takes its place meanwhile; "" when nothing */
+    char fix[320];     /* what to do about it; "" when nothing */
 };
 
 /* Whose words a fix is told in; from /etc/os-release. */

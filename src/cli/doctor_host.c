@@ -53,6 +53,34 @@ static void look_layout(const struct doctor *d, struct finding *f)
                       "/sys/fs/cgroup");
 }
 
+/* What a cell has where there is no such control group; a result's `effective`
+ * says the same (jail/limits.c decides it). */
+static const char *const instead[CGROUP_PART_COUNT] = {
+    [CGROUP_PIDS] = "RLIMIT_NPROC (Linux 5.14 or later)",
+    [CGROUP_MEMORY] = "RLIMIT_DATA for each process, and a sampled sum of all",
+    [CGROUP_CPU] = "processor affinity: whole processors; --cpu below 1.0 "
+                   "needs --may-lack cpu, and is then not limited",
+    [CGROUP_CPUACCT] =
+        "a sampled sum of all processes, and RLIMIT_CPU for each",
+};
+
+static void fix_part(const struct doctor *d, struct finding *f)
+{
+    char boot[256];
+
+    if (geteuid() == 0) {
+        finding_fix(f, "a writable /sys/fs/cgroup with this controller (in a "
+                       "container: give it its own cgroup namespace, rw)");
+    } else if (strcmp(layout() != NULL ? layout() : "", "v2") == 0) {
+        finding_fix(f, "start karzer in a delegated scope: systemd-run --user "
+                       "--scope -p Delegate=yes karzer ..., or as root");
+    } else {
+        finding_fix_boot(f, d, "systemd.unified_cgroup_hierarchy=1");
+        snprintf(boot, sizeof(boot), "%.250s", f->fix);
+        finding_fix(f, "run karzer as root, or %s", boot);
+    }
+}
+
 static void look_part(const struct doctor *d, struct finding *f,
                       enum cgroup_part part)
 {
@@ -74,15 +102,8 @@ static void look_part(const struct doctor *d, struct finding *f,
     cgroup_close(&host);
     if (tree >= 0)
         return;
-    if (geteuid() == 0)
-        finding_fix(f, "a writable /sys/fs/cgroup with this controller (in a "
-                       "container: give it its own cgroup namespace, rw)");
-    else if (strcmp(layout() != NULL ? layout() : "", "v2") == 0)
-        finding_fix(f, "start karzer in a delegated scope: systemd-run --user "
-                       "--scope -p Delegate=yes karzer ..., or as root; "
-                       "without it limits are rlimits and sampled sums");
-    else
-        finding_fix_boot(f, d, "systemd.unified_cgroup_hierarchy=1");
+    snprintf(f->instead, sizeof(f->instead), "%s", instead[part]);
+    fix_part(d, f);
 }
 
 static void look_memory(const struct doctor *d, struct finding *f)

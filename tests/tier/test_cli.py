@@ -206,6 +206,39 @@ def test_tiers_and_doctor_say_the_same_as_runs(box):
     assert "memory" in text and "pids" in text, text
 
 
+@pytest.mark.tiers("container")
+def test_tiers_and_doctor_tell_what_no_setting_says(box):
+    """A seccomp filter around us: every sysctl would allow a namespace."""
+    filtered = [*box.user.prefix, str(box.session.helper / "refuse_namespaces")]
+
+    def cli(*args):
+        argv = [*filtered, *box.command(*args)[len(box.user.prefix):]]
+        return subprocess.run(argv, capture_output=True, stdin=subprocess.DEVNULL,
+                              env=box.user.env, check=False, timeout=60)
+
+    runs = cli("exec", "--tier", box.tier, "--", "true").returncode == 0
+    rows = {r["name"]: r for r in json.loads(cli("tiers", "--json").stdout)}
+    assert rows[box.tier]["available"] == runs, rows
+    assert bool(rows[box.tier]["why"]) != runs, rows
+    rows = {r["name"]: r for r in json.loads(cli("doctor", "--json").stdout)["tiers"]}
+    assert rows[box.tier]["available"] == runs, rows
+    assert box.tier != "container" or not runs
+
+
+@pytest.mark.users("user")
+def test_doctor_says_what_replaces_control_groups(box):
+    done = box.cli("doctor", "--json")
+    missing = {c["name"]: c for c in json.loads(done.stdout)["checks"]
+               if c["name"].startswith("cgroup ") and c["state"] == "missing"}
+    if "cgroup cpu" not in missing:
+        pytest.skip("this user has control groups")
+    assert "--may-lack cpu" in missing["cgroup cpu"]["instead"], missing
+    assert all(c["instead"] for n, c in missing.items() if n != "cgroup namespace"), missing
+    assert "instead: processor affinity" in box.cli("doctor").stdout.decode()
+    assert box.run("1", "--cpu", "0.5").status == "unavailable"
+    assert box.run("1", "--cpu", "0.5", "--may-lack", "cpu").status == "ok"
+
+
 def test_version_says_one_line(any_box):
     done = any_box.cli("version")
     assert done.returncode == 0 and len(done.stdout.splitlines()) == 1
