@@ -131,6 +131,8 @@ static int owned_open_all(struct jail *j, uint32_t *row, struct err *err)
             continue;
         *row = i;
         r = owned_open(j, m, &j->owned[i], err);
+        if (r != 0 && (m->flags & HOLDER_MOUNT_RW) == 0)
+            continue; /* seen as it is: nothing can be made there */
         if (r != 0)
             return r;
     }
