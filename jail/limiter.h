@@ -16,6 +16,7 @@
 /* Counters of the groups; the table in usage.c says which file. */
 enum counter {
     COUNTER_MEMORY_NOW = 0,
+    COUNTER_MEMORY_TCP, /* v1 keeps the buffers of sockets apart */
     COUNTER_MEMORY_PEAK,
     COUNTER_MEMORY_KILLS,
     COUNTER_MEMORY_STAT,

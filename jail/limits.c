@@ -91,6 +91,9 @@ static void limit_memory(struct limiter *l)
                      limit))
         return;
     l->how[HOLDER_MEMORY] = how_of(version);
+    if (version == 1) /* a counter of its own; kernels without it charge none */
+        write_number(dir, "memory.kmem.tcp.limit_in_bytes",
+                     l->limits.mem_bytes);
     limit_swap(l, dir, version, limit);
 }
 

@@ -33,6 +33,8 @@ static const struct {
 } counters[COUNTER_COUNT] = {
     [COUNTER_MEMORY_NOW] =
         {CGROUP_MEMORY, "memory.usage_in_bytes", "", "memory.current", ""},
+    [COUNTER_MEMORY_TCP] =
+        {CGROUP_MEMORY, "memory.kmem.tcp.usage_in_bytes", "", "", ""},
     [COUNTER_MEMORY_PEAK] =
         {CGROUP_MEMORY, "memory.max_usage_in_bytes", "", "memory.peak", ""},
     [COUNTER_MEMORY_KILLS] =
@@ -147,12 +149,25 @@ static uint64_t scratch_most(const struct limiter *l, uint64_t before)
     return now > before ? now : before;
 }
 
+/* All that is charged, socket buffers included. */
+static int memory_now(struct limiter *l, uint64_t *now)
+{
+    uint64_t tcp;
+
+    if (counter_read(l, COUNTER_MEMORY_NOW, now) < 0)
+        return -1;
+    if (part_version(l, CGROUP_MEMORY) == 1 &&
+        counter_read(l, COUNTER_MEMORY_TCP, &tcp) == 0)
+        *now += tcp;
+    return 0;
+}
+
 /* How far what cannot be reclaimed is above the limit; 0: it is not. */
 static uint64_t memory_excess(struct limiter *l, uint64_t scratch)
 {
     uint64_t used;
 
-    if (counter_read(l, COUNTER_MEMORY_NOW, &used) < 0)
+    if (memory_now(l, &used) < 0)
         return 0;
     used = minus(used, reclaimable(l));
     used = minus(used, scratch_most(l, scratch));
@@ -193,7 +208,7 @@ static unsigned sample_memory(struct limiter *l, uint64_t scratch)
     uint64_t now, peak;
 
     if (l->how[HOLDER_MEMORY] == HOLDER_HOW_SAMPLED ||
-        counter_read(l, COUNTER_MEMORY_NOW, &now) < 0)
+        memory_now(l, &now) < 0)
         return 0;
     now = minus(now, scratch);
     if (now > l->memory_peak)

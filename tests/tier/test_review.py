@@ -116,3 +116,31 @@ def test_a_private_workspace_is_the_programs_own(box, mode):
     (tree / "f").chmod(0o600)
     r = box.shell("cat f", "--workspace", f"{tree}:{mode}")
     assert r.text == "mine\n", r
+
+
+SOCKETS = ("import socket, time\n"
+           "held, sent = [], 0\n"
+           "s = socket.socket()\n"
+           "s.bind(('127.0.0.1', 0))\n"
+           "s.listen(64)\n"
+           "try:\n"
+           "    for _ in range(100):\n"
+           "        a = socket.create_connection(s.getsockname(), 2)\n"
+           "        held.append((a, s.accept()))\n"
+           "        a.setblocking(False)\n"
+           "        try:\n"
+           "            while True:\n"
+           "                sent += a.send(b'x' * 65536)\n"
+           "        except BlockingIOError:\n"
+           "            pass\n"
+           "except OSError:\n"
+           "    pass\n"
+           "time.sleep(0.5)\n"
+           "print(sent)\n")
+
+
+def test_buffers_of_tcp_sockets_are_memory(box):
+    r = box.run(SOCKETS, "--mem", "32M", "--disk", "1M", "--nofile", "400",
+                "--wall", karzer.seconds(20))
+    sent = int(r.text or 0) >> 20
+    assert r.status == "memory" or sent < 64, r
