@@ -58,8 +58,8 @@ static void look_layout(const struct doctor *d, struct finding *f)
 static const char *const instead[CGROUP_PART_COUNT] = {
     [CGROUP_PIDS] = "RLIMIT_NPROC (Linux 5.14 or later)",
     [CGROUP_MEMORY] = "RLIMIT_DATA for each process, and a sampled sum of all",
-    [CGROUP_CPU] = "processor affinity: whole processors; --cpu below 1.0 "
-                   "needs --may-lack cpu, and is then not limited",
+    [CGROUP_CPU] = ("processor affinity: whole processors; --cpu below 1.0 "
+                    "needs --may-lack cpu, and is then not limited"),
     [CGROUP_CPUACCT] =
         "a sampled sum of all processes, and RLIMIT_CPU for each",
 };
