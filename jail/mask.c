@@ -30,8 +30,7 @@ static const char *const host_etc[] = {
 };
 /* clang-format on */
 
-/* Over what `point` (O_PATH) names. */
-static int mask_fd(const struct jail *j, int point, mode_t mode)
+int mask_over(const struct jail *j, int point, mode_t mode)
 {
     int tree = S_ISDIR(mode) ? tree_clone_one(j->empty_fd)
                              : tree_clone(j->root_fd, "dev/null");
@@ -58,7 +57,7 @@ int mask_point(const struct jail *j, int point, mode_t only, const char *path,
         return err_sys(err, "mask /%s", path);
     if ((only != 0 && (st.st_mode & S_IFMT) != only) || is_closed(j, &st))
         return 0;
-    if (mask_fd(j, point, st.st_mode) < 0)
+    if (mask_over(j, point, st.st_mode) < 0)
         return err_sys(err, "mask /%s", path);
     return 0;
 }

@@ -24,4 +24,7 @@ int mask_path(const struct jail *j, const char *path, mode_t only,
 int mask_point(const struct jail *j, int point, mode_t only, const char *path,
                struct err *err);
 
+/* Over what `point` names, a directory by its mode or not. -1 with errno. */
+int mask_over(const struct jail *j, int point, mode_t mode);
+
 #endif

@@ -3,6 +3,11 @@
  * sockets - see sockets.h. Names come from other people's programs: they are
  * only ever looked up beneath the new root. The walk opens one name at a time,
  * follows no link, and gives up with an error rather than leave a part unseen.
+ *
+ * The kernel's list has the name that a socket was bound to, as that program
+ * saw it: a hard link has another, and so has what a chroot or another mount
+ * namespace bound. So trees are walked; the list serves the system's own
+ * directories, which are too large, and directories that only lookup can enter.
  */
 #include "jail/sockets.h"
 
@@ -10,14 +15,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/magic.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
+#include "jail/below.h"
 #include "jail/handoff.h"
 #include "jail/mask.h"
 #include "jail/tree.h"
@@ -57,24 +60,24 @@ static int is_out_of_reach(int error)
            error == ELOOP;
 }
 
-/* Kernel file systems below a tree: endless, and nobody binds there. */
-static int is_kernels(int dir)
+/* A directory that we cannot look through (an ordinary user's cell has the same
+ * rights, and may own it): something empty over it. */
+static int walk_hide(const struct walk *w, int dir, const char *name,
+                     struct err *err)
 {
-    struct statfs sf;
+    AUTO(fd) int point = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
-    if (fstatfs(dir, &sf) < 0)
-        return 0;
-    switch ((unsigned long)sf.f_type) {
-    case PROC_SUPER_MAGIC:
-    case SYSFS_MAGIC:
-    case CGROUP_SUPER_MAGIC:
-    case CGROUP2_SUPER_MAGIC:
-    case DEBUGFS_MAGIC:
-    case TRACEFS_MAGIC:
-        return 1;
-    default:
-        return 0;
-    }
+    if (point < 0 && errno == EACCES) /* its own name cannot be looked up */
+        return mask_over(w->j, dir, S_IFDIR) < 0
+                   ? err_sys(err, "hide a directory of %s", w->source)
+                   : 0;
+    if (point < 0)
+        return is_out_of_reach(errno)
+                   ? 0
+                   : err_sys(err, "look at %s in %s", name, w->source);
+    return mask_over(w->j, point, S_IFDIR) < 0
+               ? err_sys(err, "hide %s in %s", name, w->source)
+               : 0;
 }
 
 static int walk_node(const struct walk *w, int dir, const char *name,
@@ -82,6 +85,8 @@ static int walk_node(const struct walk *w, int dir, const char *name,
 {
     AUTO(fd) int point = openat(dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
+    if (point < 0 && errno == EACCES)
+        return walk_hide(w, dir, name, err);
     if (point < 0)
         return is_out_of_reach(errno)
                    ? 0
@@ -93,20 +98,13 @@ static int walk_node(const struct walk *w, int dir, const char *name,
 static int walk_open(const struct walk *w, int dir, const char *name, int *r,
                      struct err *err)
 {
-    struct open_how how = {
-        .flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
-        .resolve = RESOLVE_NO_XDEV,
-    };
-    AUTO(fd) int fd = sys_openat2(dir, name, &how);
+    AUTO(fd)
+    int fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 
     *r = 0;
-    if (fd < 0 && errno == EXDEV) {
-        how.resolve = 0;
-        fd = sys_openat2(dir, name, &how);
-        if (fd >= 0 && is_kernels(fd))
-            return -1;
-    }
-    if (fd < 0 && !is_out_of_reach(errno))
+    if (fd < 0 && errno == EACCES)
+        *r = walk_hide(w, dir, name, err);
+    else if (fd < 0 && !is_out_of_reach(errno))
         *r = err_sys(err, "look for sockets in %s", w->source);
     return fd_take(&fd);
 }
@@ -120,9 +118,12 @@ static int walk_entry(struct walk *w, int dir, const struct dirent *e,
     struct stat st;
     int sub, r;
 
-    if (type == DT_UNKNOWN &&
-        fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
-        type = (unsigned char)IFTODT(st.st_mode);
+    if (type == DT_UNKNOWN) {
+        if (fstatat(dir, e->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+            type = (unsigned char)IFTODT(st.st_mode);
+        else if (errno == EACCES)
+            return walk_hide(w, dir, e->d_name, err);
+    }
     if (type == DT_SOCK)
         return walk_node(w, dir, e->d_name, err);
     if (type != DT_DIR || is_dot(e->d_name))
@@ -161,13 +162,16 @@ static int walk_dir(struct walk *w, int dir, int depth, struct err *err)
 
 /* The system's directories, in whole: too large to walk, and the host's own
  * packages put no socket there. */
-static int is_system(const char *source)
+static int is_system(const struct jail *j, const struct holder_mount *m)
 {
     static const char *const all[] = {
         "/usr",   "/bin",    "/sbin", "/lib", "/lib32",
         "/lib64", "/libx32", "/etc",  "/opt", "/nix",
     };
+    const char *source = handoff_text(j->h, m->source);
 
+    if ((m->flags & HOLDER_MOUNT_OWNED) != 0) /* a workspace */
+        return 0;
     for (size_t i = 0; i < ARRAY_LEN(all); i++)
         if (strcmp(source, all[i]) == 0)
             return 1;
@@ -182,7 +186,7 @@ static int walk_row(struct walk *w, const struct holder_mount *m,
     int dir, r;
 
     w->source = handoff_text(w->j->h, m->source);
-    if (is_system(w->source))
+    if (is_system(w->j, m))
         return 0;
     point = tree_find(w->j, target + 1);
     if (point < 0) /* it was optional */
@@ -204,8 +208,7 @@ static int walk_all(struct jail *j, struct err *err)
     return 0;
 }
 
-/* Masks `path` where the tree source -> target shows it. 1: it would, but there
- * is no socket of that name. */
+/* Masks `path` where the tree source -> target shows it. */
 static int mask_below(const struct jail *j, const char *path,
                       const char *source, const char *target, struct err *err)
 {
@@ -218,27 +221,21 @@ static int mask_below(const struct jail *j, const char *path,
     snprintf(inside, sizeof(inside), "%s%s", target + 1, path + n);
     point = tree_find(j, inside);
     if (point < 0)
-        return is_out_of_reach(errno) ? errno != EACCES
-                                      : err_sys(err, "mask /%s", inside);
+        return is_out_of_reach(errno) ? 0 : err_sys(err, "mask /%s", inside);
     return mask_point(j, point, S_IFSOCK, inside, err);
 }
 
-/* *lost: one that must be below a tree has no name there any more. */
-static int mask_socket(const struct jail *j, const char *path, bool *lost,
-                       struct err *err)
+static int mask_socket(const struct jail *j, const char *path, struct err *err)
 {
     if (j->container && (mask_below(j, path, "/usr", "/usr", err) < 0 ||
                          mask_below(j, path, "/etc", "/etc", err) < 0))
         return -1;
     for (uint32_t i = 0; i < j->h->mount_count; i++) {
         const struct holder_mount *m = handoff_mount(j->h, i);
-        const char *source = handoff_text(j->h, m->source);
-        int r = mask_below(j, path, source, handoff_text(j->h, m->target), err);
 
-        if (r < 0)
+        if (mask_below(j, path, handoff_text(j->h, m->source),
+                       handoff_text(j->h, m->target), err) < 0)
             return -1;
-        if (r > 0 && !is_system(source))
-            *lost = true;
     }
     return 0;
 }
@@ -261,7 +258,7 @@ static int canonical(const struct jail *j, const char *path, char *out)
 }
 
 /* A name that was bound relative to a directory that nobody can tell any more:
- * the top of a system directory is looked at, the other trees are walked. */
+ * the top of a system directory is looked at. */
 static int mask_relative(const struct jail *j, const char *name,
                          struct err *err)
 {
@@ -270,7 +267,7 @@ static int mask_relative(const struct jail *j, const char *name,
         const char *target = handoff_text(j->h, m->target);
         char inside[2 * PATH_MAX];
 
-        if (!is_system(handoff_text(j->h, m->source)))
+        if (!is_system(j, m))
             continue;
         snprintf(inside, sizeof(inside), "%s/%s", target + 1, name);
         if (mask_path(j, inside, S_IFSOCK, err) < 0)
@@ -281,30 +278,25 @@ static int mask_relative(const struct jail *j, const char *name,
 
 /* "0000...: 00000002 00000000 00010000 0001 01 12345 /run/x"; a name with @ is
  * abstract, and of another network namespace. A name may have line breaks. */
-static int mask_line(const struct jail *j, const char *line, bool *lost,
-                     struct err *err)
+static int mask_line(const struct jail *j, const char *line, struct err *err)
 {
     char real[PATH_MAX];
     int at = 0;
 
     sscanf(line, "%*s %*x %*x %*x %*x %*x %*u %n", &at);
-    if (at == 0) {
-        *lost = *lost || strncmp(line, "Num ", 4) != 0;
+    if (at == 0)
         return 0;
-    }
     line += at;
     if (line[0] == '\0' || line[0] == '@')
         return 0;
-    if (line[0] != '/') {
-        *lost = true;
+    if (line[0] != '/')
         return mask_relative(j, line, err);
-    }
-    if (mask_socket(j, line, lost, err) < 0)
+    if (mask_socket(j, line, err) < 0)
         return -1;
-    return canonical(j, line, real) ? mask_socket(j, real, lost, err) : 0;
+    return canonical(j, line, real) ? mask_socket(j, real, err) : 0;
 }
 
-static int mask_listed(const struct jail *j, bool *lost, struct err *err)
+static int mask_listed(const struct jail *j, struct err *err)
 {
     AUTO(fd) int fd = openat(j->proc_fd, "self/net/unix", O_RDONLY | O_CLOEXEC);
     char text[16384];
@@ -320,7 +312,7 @@ static int mask_listed(const struct jail *j, bool *lost, struct err *err)
         total += (size_t)n;
         while ((end = memchr(line, '\n', (size_t)(text + have - line)))) {
             *end = '\0';
-            if (mask_line(j, line, lost, err) < 0)
+            if (mask_line(j, line, err) < 0)
                 return -1;
             line = end + 1;
         }
@@ -334,9 +326,7 @@ static int mask_listed(const struct jail *j, bool *lost, struct err *err)
 
 int sockets_mask(struct jail *j, struct err *err)
 {
-    bool lost = false;
-
-    if (mask_listed(j, &lost, err) < 0)
+    if (below_mask(j, err) < 0 || mask_listed(j, err) < 0)
         return -1;
-    return lost ? walk_all(j, err) : 0;
+    return walk_all(j, err);
 }

@@ -12,9 +12,8 @@
 #include "src/base/err.h"
 
 /*
- * Those with an absolute name by that name. Where the list has a name that does
- * not say where its socket is (a relative one, or one below a tree and not
- * there), every tree but the host's own system directories is walked.
+ * Every tree but the host's own system directories is walked; in those it is
+ * what the list has, by its name, and what is mounted there.
  */
 int sockets_mask(struct jail *j, struct err *err);
 

@@ -3,8 +3,11 @@ import contextlib
 import os
 import shutil
 import socket
+import subprocess
 
 import pytest
+
+import karzer
 
 FIND = (
     "import os, socket, stat\n"
@@ -100,15 +103,76 @@ def test_a_tree_that_cannot_be_walked_is_refused(box):
         shutil.rmtree(work)
 
 
-def test_without_such_a_socket_no_tree_is_walked(box):
+def test_a_hard_link_of_a_socket_is_masked(box):
     work = box.user.work()
-    deep(work, *(["d"] * 220))
+    away = box.user.work()
+    with bound("/", str(away / "s")):
+        os.link(away / "s", deep(work, "a") / "t")
+        r = box.python(FIND, "--workspace", f"{work}:ro")
+    assert r.status == "ok" and r.text == "t False\n", r
+
+
+BIND = ("import os, socket, sys\n"
+        "os.chroot(sys.argv[1])\n"
+        "s = socket.socket(socket.AF_UNIX)\n"
+        "s.bind('/s'); os.chmod('/s', 0o777); s.listen(5)\n"
+        "print('bound', flush=True)\n"
+        "sys.stdin.read()\n")
+
+
+def test_a_socket_of_a_server_in_a_chroot_is_masked(box):
+    """Its name in the kernel's list is the one that the server saw."""
+    if os.getuid() != 0:
+        pytest.skip("chroot needs root")
+    work = box.user.work()
+    server = subprocess.Popen(
+        ["/usr/bin/python3", "-I", "-S", "-c", BIND, deep(work, "a")],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     try:
-        with open("/proc/net/unix") as f:
-            names = [line.split()[7:] for line in f]
-        if any(n and n[0][0] not in "@/P" for n in names):
-            pytest.skip("the host has a socket with a relative name")
-        r = box.python("print(1)", "--workspace", f"{work}:ro")
-        assert r.text == "1\n", r
+        assert server.stdout.readline() == b"bound\n"
+        r = box.python(FIND, "--workspace", f"{work}:ro")
     finally:
-        shutil.rmtree(work)
+        server.communicate()
+    assert r.status == "ok" and r.text == "s False\n", r
+
+
+MOUNTED = ("import os\n"
+           "print(os.listdir('proc'), os.path.exists('proc/self'))\n")
+
+
+@pytest.mark.parametrize("code, said", [(FIND, "f False"),
+                                        (MOUNTED, "[] False")])
+def test_what_is_mounted_below_a_workspace_is_masked(box, code, said):
+    """A socket over a file, as container engines share theirs; /proc."""
+    if os.getuid() != 0:
+        pytest.skip("mounts need root")
+    work, away = deep(box.user.work(), "a b"), box.user.work()
+    deep(work, "proc")
+    (work / "f").touch()
+    with bound("/", str(away / "s")):
+        script = ("mount --make-rprivate / && mount --bind \"$1\" f && "
+                  "mount -t proc proc proc && shift && exec \"$@\"")
+        done = subprocess.run(
+            ["unshare", "-m", "sh", "-ec", script, "sh", away / "s",
+             *box.command("run", "--json", "--tier", box.tier, "--workspace",
+                          f"{work}:ro", "-c", code)],
+            cwd=work, env=box.user.env, capture_output=True, check=False)
+    r = karzer.Result(done)
+    assert r.status == "ok" and r.text == said + "\n", r
+
+
+def test_a_directory_that_cannot_be_listed_shows_no_socket(box):
+    """Not even to its owner, who could change that."""
+    work = box.user.work()
+    d = deep(work, "a")
+    with bound(d, "s"):
+        for mode in (0o300, 0o600, 0o000):
+            d.chmod(mode)
+            r = box.python(
+                "import os, socket\n"
+                "try: os.chmod('a', 0o755)\n"
+                "except OSError: pass\n"
+                "try: socket.socket(socket.AF_UNIX).connect('a/s')\n"
+                "except OSError: print('refused')\n",
+                "--workspace", f"{work}:rw")
+            assert r.status == "ok" and r.text == "refused\n", r

@@ -1,0 +1,136 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * below - see below.h. The list has the host's mounts besides those of the new
+ * root, by the same kind of name; each name is looked up beneath the new root,
+ * where one of the host's that is not shown finds nothing, or what is shown.
+ */
+#include "jail/below.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "jail/handoff.h"
+#include "jail/mask.h"
+#include "jail/tree.h"
+#include "src/base/auto.h"
+#include "src/base/fd.h"
+
+/* clang-format off */
+static const unsigned long kernels[] = {
+    PROC_SUPER_MAGIC, SYSFS_MAGIC,      CGROUP_SUPER_MAGIC,
+    CGROUP2_SUPER_MAGIC, DEBUGFS_MAGIC, TRACEFS_MAGIC,
+    BPF_FS_MAGIC,     SECURITYFS_MAGIC, PSTOREFS_MAGIC,
+    EFIVARFS_MAGIC,   BINFMTFS_MAGIC,   DEVPTS_SUPER_MAGIC,
+    SELINUX_MAGIC,    SMACK_MAGIC,      NSFS_MAGIC,
+};
+/* clang-format on */
+
+static bool is_kernels(int fd)
+{
+    struct statfs sf;
+
+    if (fstatfs(fd, &sf) < 0)
+        return false;
+    for (size_t i = 0; i < ARRAY_LEN(kernels); i++)
+        if ((unsigned long)sf.f_type == kernels[i])
+            return true;
+    return false;
+}
+
+/* In place: "\040" is a blank. */
+static void unescape(char *text)
+{
+    char *to = text;
+
+    for (const char *at = text; *at != '\0'; to++) {
+        if (at[0] == '\\' && at[1] >= '0' && at[1] <= '3' && at[2] >= '0' &&
+            at[2] <= '7' && at[3] >= '0' && at[3] <= '7') {
+            *to = (char)((at[1] - '0') * 64 + (at[2] - '0') * 8 + at[3] - '0');
+            at += 4;
+        } else {
+            *to = *at++;
+        }
+    }
+    *to = '\0';
+}
+
+static bool is_below_a_row(const struct jail *j, const char *path)
+{
+    for (uint32_t i = 0; i < j->h->mount_count; i++) {
+        const char *target = handoff_text(j->h, handoff_mount(j->h, i)->target);
+        size_t n = strlen(target);
+
+        if (strncmp(path, target, n) == 0 && path[n] == '/')
+            return true;
+    }
+    /* the container's base */
+    return j->container &&
+           (strncmp(path, "/usr/", 5) == 0 || strncmp(path, "/etc/", 5) == 0);
+}
+
+static int mask_mounted(const struct jail *j, const char *path, struct err *err)
+{
+    AUTO(fd) int point = tree_find(j, path + 1);
+    struct stat st;
+
+    if (point < 0) /* the cell can do no more than we */
+        return errno == ENOENT || errno == ENOTDIR || errno == EACCES ||
+                       errno == ELOOP
+                   ? 0
+                   : err_sys(err, "look at the mount at %s", path);
+    if (fstat(point, &st) < 0)
+        st.st_mode = S_IFDIR; /* a FUSE of somebody's */
+    else if (!is_kernels(point))
+        return mask_point(j, point, S_IFSOCK, path + 1, err);
+    return mask_over(j, point, st.st_mode) < 0
+               ? err_sys(err, "hide the mount at %s", path)
+               : 0;
+}
+
+/* "36 35 98:0 /root /point options ... - type source options" */
+static int mask_line(const struct jail *j, char *line, struct err *err)
+{
+    char *end;
+
+    for (int i = 0; i < 4; i++) {
+        line = strchr(line, ' ');
+        if (line == NULL)
+            return err_set(err, ERR_HOST, "the list of mounts is strange");
+        line++;
+    }
+    end = strchr(line, ' ');
+    if (end != NULL)
+        *end = '\0';
+    unescape(line);
+    return is_below_a_row(j, line) ? mask_mounted(j, line, err) : 0;
+}
+
+int below_mask(const struct jail *j, struct err *err)
+{
+    int fd = openat(j->proc_fd, "self/mountinfo", O_RDONLY | O_CLOEXEC);
+    AUTO(file) FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
+    char *line = NULL;
+    size_t room = 0;
+    int r = 0;
+
+    if (f == NULL) {
+        err_sys(err, "read the list of mounts");
+        fd_drop(&fd);
+        return -1;
+    }
+    while (r == 0 && getline(&line, &room, f) > 0)
+        r = mask_line(j, line, err);
+    if (r == 0 && ferror(f))
+        r = err_sys(err, "read the list of mounts");
+    free(line);
+    return r;
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * below - what the host has mounted below a tree that the cell sees: something
+ * empty over kernel file systems, and over sockets that were bound to the name
+ * of a file, which no listing of a directory shows. Called by sockets.c when
+ * all else is in place.
+ */
+#ifndef KARZER_JAIL_BELOW_H
+#define KARZER_JAIL_BELOW_H
+
+#include "jail/jail.h"
+#include "src/base/err.h"
+
+int below_mask(const struct jail *j, struct err *err);
+
+#endif
