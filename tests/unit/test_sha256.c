@@ -6,13 +6,9 @@
 #include <stddef.h>
 #include <setjmp.h>
 #include <cmocka.h>
-#include <stdbool.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "src/base/auto.h"
-#include "src/base/fd.h"
 
 static void known_texts_have_their_known_sums(void **state)
 {
@@ -72,47 +68,12 @@ static void a_copy_goes_on_by_itself(void **state)
     assert_string_not_equal(one, two);
 }
 
-static bool processor_has_sha(void)
-{
-    AUTO(file) FILE *f = fopen("/proc/cpuinfo", "re");
-    char line[8192];
-
-    while (f != NULL && fgets(line, sizeof(line), f) != NULL)
-        if (strncmp(line, "flags", 5) == 0)
-            return strstr(line, " sha_ni") != NULL;
-    return false;
-}
-
-/* 1.8 GB/s here; without the instructions 0.5 (AVX2) and less. */
-static void it_uses_the_instructions_of_the_processor(void **state)
-{
-    const size_t size = 32u << 20;
-    AUTO(mem) char *data = calloc(1, size);
-    char hex[SHA256_HEX_SIZE];
-    uint64_t best = UINT64_MAX;
-
-    (void)state;
-    assert_non_null(data);
-    if (!processor_has_sha())
-        skip();
-    for (int i = 0; i < 8; i++) {
-        uint64_t start = clock_us();
-
-        sha256_of(data, size, hex);
-        start = clock_us() - start;
-        best = start < best ? start : best;
-    }
-    print_message("%.2f GB/s\n", (double)size / (double)best / 1000.0);
-    assert_true(best < size / 800u);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_texts_have_their_known_sums),
         cmocka_unit_test(a_million_bytes_in_odd_pieces_sum_up),
         cmocka_unit_test(a_copy_goes_on_by_itself),
-        cmocka_unit_test(it_uses_the_instructions_of_the_processor),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
