@@ -64,6 +64,9 @@ struct limiter {
     struct holder_usage usage;
 };
 
+/* limits_hand.c: effective[] as this limiter has it. */
+void limiter_effective(const struct limiter *l, uint8_t *effective);
+
 /* usage_proc.c: the processes below l->init. 0, or -1: no memory. */
 int proc_sum_new(struct limiter *l);
 void proc_sum_free(struct limiter *l);

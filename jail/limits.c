@@ -2,10 +2,10 @@
 /*
  * limits - makes the groups, writes the limits, sets the rlimits; see limits.h.
  *
- * memcg charges scratch (a tmpfs) too, so the ceiling in the kernel is memory +
- * disk; that memory alone stays below its limit is seen to by sampling
- * (usage.c). Where a group cannot be had, an rlimit and a sampled sum replace
- * it, or the mechanism stays missing.
+ * memcg charges scratch (a tmpfs) too, so the kernel's ceiling is memory +
+ * disk; usage.c sees to it that memory alone stays below its limit. Where a
+ * group cannot be had, an rlimit and a sampled sum replace it, or it stays
+ * missing.
  */
 #include "jail/limits.h"
 
@@ -21,12 +21,13 @@
 #include <unistd.h>
 
 #include "jail/limiter.h"
-#include "jail/pass.h"
 #include "jail/seccomp.h"
 #include "src/base/sys.h"
 #include "src/base/auto.h"
 #include "src/base/fd.h"
 
+#define TCP_LIMIT "memory.kmem.tcp.limit_in_bytes" /* v1 counts UDP here, too  \
+                                                    */
 #define CPU_PERIOD_US 100000u /* the kernel's default for new groups */
 /* Both for a core file and for a pipe in core_pattern, which ignores 0. */
 #define CORE_NONE 1u
@@ -88,12 +89,11 @@ static void limit_memory(struct limiter *l)
     if (dir < 0)
         return;
     if (write_number(dir, version == 2 ? "memory.max" : "memory.limit_in_bytes",
-                     limit))
+                     limit) ||
+        (version == 1 && write_number(dir, TCP_LIMIT, l->limits.mem_bytes) &&
+         errno != ENOENT)) /* kernels without it charge no sockets */
         return;
     l->how[HOLDER_MEMORY] = how_of(version);
-    if (version == 1) /* a counter of its own; kernels without it charge none */
-        write_number(dir, "memory.kmem.tcp.limit_in_bytes",
-                     l->limits.mem_bytes);
     limit_swap(l, dir, version, limit);
 }
 
@@ -267,15 +267,6 @@ int limiter_find(const struct holder_handoff *h, struct limiter **out,
     return 0;
 }
 
-static void limiter_effective(const struct limiter *l, uint8_t *effective)
-{
-    static const uint8_t ours[] = {HOLDER_MEMORY, HOLDER_SWAP, HOLDER_PIDS,
-                                   HOLDER_CPU, HOLDER_CPU_TIME};
-
-    for (size_t i = 0; i < ARRAY_LEN(ours); i++)
-        effective[ours[i]] = l->how[ours[i]];
-}
-
 int limiter_build(struct limiter *l, uint8_t *effective, struct err *err)
 {
     long cpus = sysconf(_SC_NPROCESSORS_ONLN);
@@ -321,47 +312,6 @@ unsigned limiter_seccomp_variant(const struct limiter *l)
     if (l->how[HOLDER_CPU] == HOLDER_HOW_AFFINITY)
         bits |= SECCOMP_NO_AFFINITY;
     return bits;
-}
-
-bool limiter_later(const struct limiter *l)
-{
-    unsigned parts = 0;
-
-    for (unsigned i = 0; i < l->host.count; i++)
-        if (l->host.tree[i].version == 1)
-            parts |= l->host.tree[i].parts;
-    return parts == (1u << CGROUP_PART_COUNT) - 1;
-}
-
-/* What goes to the child: a descriptor by which to enter, or, without one and
- * last, how the limits are in force. */
-int limiter_hand(const struct limiter *l, int up, struct err *err)
-{
-    for (unsigned i = 0; i < l->host.count; i++)
-        if (l->tasks_fd[i] >= 0 &&
-            pass_send(up, l->how, sizeof(l->how), l->tasks_fd[i]) < 0)
-            return err_sys(err, "hand the control groups on");
-    return pass_send(up, l->how, sizeof(l->how), -1) == 0
-               ? 0
-               : err_sys(err, "hand the control groups on");
-}
-
-int limiter_follow(struct limiter *l, int up, uint8_t *effective,
-                   struct err *err)
-{
-    for (;;) {
-        AUTO(fd) int tasks = -1;
-
-        if (pass_recv(up, l->how, sizeof(l->how), &tasks, 0) !=
-            (ssize_t)sizeof(l->how))
-            return err_set(err, ERR_HOST, "the holder has gone");
-        if (tasks < 0)
-            break;
-        if (write(tasks, "0", 1) != 1)
-            return err_sys(err, "enter a control group");
-    }
-    limiter_effective(l, effective);
-    return 0;
 }
 
 int limiter_attach(const struct limiter *l, struct err *err)

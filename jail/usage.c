@@ -207,8 +207,7 @@ static unsigned sample_memory(struct limiter *l, uint64_t scratch)
     struct holder_usage *u = &l->usage;
     uint64_t now, peak;
 
-    if (l->how[HOLDER_MEMORY] == HOLDER_HOW_SAMPLED ||
-        memory_now(l, &now) < 0)
+    if (l->how[HOLDER_MEMORY] == HOLDER_HOW_SAMPLED || memory_now(l, &now) < 0)
         return 0;
     now = minus(now, scratch);
     if (now > l->memory_peak)

@@ -182,7 +182,7 @@ static const struct end_row {
     {STATUS_OUTPUT, NULL, "output", "more output than %s allows"},
     {STATUS_MEMORY, NULL, "mem", "the limit of %s of memory was reached"},
     {STATUS_PROCESSES, NULL, "pids", "the limit of %s processes was reached"},
-    {STATUS_DISK, NULL, "disk", "scratch space of %s was full"},
+    {STATUS_DISK, NULL, "disk", "scratch was full (%s, or --inodes files)"},
 };
 
 void events_explain(struct result *r, const struct grant *grant)

@@ -257,8 +257,11 @@ int run_once(struct engine *e, const struct request *req,
 int engine_try(const struct dirs *dirs, const struct tier *tier,
                struct err *err)
 {
-    struct grant grant = {
-        .tier = tier, .dirs = dirs, .limits = limits_default()};
+    char scratch[] = HOLDER_SCRATCH;
+    struct grant grant = {.tier = tier,
+                          .dirs = dirs,
+                          .limits = limits_default(),
+                          .scratch = tier->adapts ? scratch : NULL};
     struct cell *cell;
     int r;
 

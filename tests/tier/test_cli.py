@@ -206,7 +206,6 @@ def test_tiers_and_doctor_say_the_same_as_runs(box):
     assert "memory" in text and "pids" in text, text
 
 
-@pytest.mark.tiers("container")
 def test_tiers_and_doctor_tell_what_no_setting_says(box):
     """A seccomp filter around us: every sysctl would allow a namespace."""
     filtered = [*box.user.prefix, str(box.session.helper / "refuse_namespaces")]

@@ -322,26 +322,6 @@ static void an_event_is_copied_for_the_result(void **state)
     assert_int_equal(good(NULL), 1);
 }
 
-static void a_write_costs_microseconds(void **state)
-{
-    struct boundary *b = opened();
-    uint64_t start = clock_us();
-    uint64_t each;
-
-    (void)state;
-    for (int i = 0; i < 1000; i++)
-        add(b, i);
-    each = (clock_us() - start) / 1000u;
-    print_message("%llu us a record, ", (unsigned long long)each);
-    assert_true(each < 500);
-    boundary_close(b);
-    start = clock_us();
-    for (int i = 0; i < 200; i++)
-        made(1);
-    print_message("%llu us with open and close\n",
-                  (unsigned long long)(clock_us() - start) / 200u);
-}
-
 int main(void)
 {
 #define EACH(f) cmocka_unit_test_setup_teardown(f, setup, teardown)
@@ -356,7 +336,6 @@ int main(void)
         EACH(a_full_disk_leaves_the_record_whole),
         EACH(filters_choose_records),
         EACH(an_event_is_copied_for_the_result),
-        EACH(a_write_costs_microseconds),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* test_sha256 - the vectors of FIPS 180-4, in pieces, and the speed. */
+/* test_sha256 - the vectors of FIPS 180-4, in pieces. */
 #include "src/base/sha256.h"
 
 #include <stdarg.h>
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/base/auto.h"
 
 static void known_texts_have_their_known_sums(void **state)
 {
