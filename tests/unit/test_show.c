@@ -223,7 +223,9 @@ static void a_terminal_gets_no_control_sequence(void **state)
 {
     struct termios raw;
     struct show s;
+    const char *want = "\x1b[31mx^[]0;t^G\x1b[0m";
     char got[256];
+    size_t at = 0;
     ssize_t n;
     int main_fd, fd;
 
@@ -239,10 +241,13 @@ static void a_terminal_gets_no_control_sequence(void **state)
     assert_int_equal(show_put(&s, "1mx\x1b]0;t\a", 9), 0);
     assert_true(s.middle);
     assert_int_equal(show_end(&s), 0);
-    n = read(main_fd, got, sizeof(got) - 1);
-    assert_true(n > 0);
-    got[n] = '\0';
-    assert_string_equal(got, "\x1b[31mx^[]0;t^G\x1b[0m");
+    while (at < strlen(want)) { /* a terminal may give it in pieces */
+        n = read(main_fd, got + at, sizeof(got) - 1 - at);
+        assert_true(n > 0);
+        at += (size_t)n;
+    }
+    got[at] = '\0';
+    assert_string_equal(got, want);
     show_fini(&s);
     close(main_fd);
     close(fd);
