@@ -231,7 +231,20 @@ int scratch_remove(const char *dir, unsigned slot, struct err *err)
     return 0;
 }
 
-static int sweep_one(int at, const char *name, const char *slot_dir)
+/* Root's runs have their slots elsewhere than an ordinary user's: what belongs
+ * to neither the owner of the slots nor a cell of root's is left to others. */
+static int is_theirs(int at, const char *name, unsigned slot, uid_t owner)
+{
+    struct stat st;
+
+    if (fstatat(at, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+        return 0;
+    return st.st_uid == owner ||
+           (owner == 0 && st.st_uid == SLOT_UID_BASE + slot);
+}
+
+static int sweep_one(int at, const char *name, const char *slot_dir,
+                     uid_t owner)
 {
     AUTO(fd) int lock = -1;
     char again[NAME_SIZE];
@@ -240,7 +253,8 @@ static int sweep_one(int at, const char *name, const char *slot_dir)
     if (sscanf(name, "karzer-%u", &slot) != 1 || slot >= SLOT_COUNT)
         return 0;
     slot_name(slot, again);
-    if (strcmp(name, again) != 0 || slot_try(slot_dir, slot, &lock) != 1)
+    if (strcmp(name, again) != 0 || !is_theirs(at, name, slot, owner) ||
+        slot_try(slot_dir, slot, &lock) != 1)
         return 0;
     return remove_dead(at, name) == 0;
 }
@@ -250,15 +264,19 @@ int scratch_sweep(const char *dir, const char *slot_dir, struct err *err)
     int fd = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     DIR *d = fd < 0 ? NULL : fdopendir(fd);
     struct dirent *e;
+    struct stat st;
     int removed = 0;
 
-    if (d == NULL) {
+    if (d == NULL || stat(slot_dir, &st) < 0) {
         err_sys(err, "sweep scratch %s", dir);
-        fd_drop(&fd);
+        if (d != NULL)
+            closedir(d);
+        else
+            fd_drop(&fd);
         return -1;
     }
     while ((e = readdir(d)) != NULL)
-        removed += sweep_one(dirfd(d), e->d_name, slot_dir);
+        removed += sweep_one(dirfd(d), e->d_name, slot_dir, st.st_uid);
     closedir(d);
     return removed;
 }
