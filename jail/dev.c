@@ -80,10 +80,11 @@ int dev_make(const struct jail *j, struct err *err)
     return nodes_bind(j, err);
 }
 
+/* Their number is the cell's own: what all may have is for the host. */
 int dev_terminals(struct err *err)
 {
     if (mount("devpts", "dev/pts", "devpts", MS_NOSUID | MS_NOEXEC,
-              "newinstance,ptmxmode=0666,mode=0620") < 0)
+              "newinstance,ptmxmode=0666,mode=0620,max=64") < 0)
         return err_sys(err, "mount /dev/pts");
     return 0;
 }

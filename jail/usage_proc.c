@@ -25,7 +25,7 @@
 #define PIPE_FULL (16u * PAGE) /* a pipe of the usual size */
 #define PIPE_LEAST (2u * PAGE) /* one made past the user's soft limit */
 #define PIPES_SOFT (UINT64_C(64) << 20) /* pipe-user-pages-soft */
-#define SOCKET_FULL 425984u             /* both directions at wmem_default */
+#define SOCKET_USUAL 212992u            /* one direction */
 #define SOCKETS_FREE 64u                /* that many may be empty */
 #define FD_TABLE_SMALL 256u
 
@@ -47,13 +47,8 @@ struct proc_sum {
     uint64_t own, all; /* ticks: own; own and waited-for */
     uint64_t dead;     /* ticks last seen of what is gone */
     uint64_t memory_peak, threads_peak, cpu_us;
+    uint64_t socket_full; /* bytes, both directions */
 };
-
-int proc_sum_new(struct limiter *l)
-{
-    l->procs = calloc(1, sizeof(*l->procs));
-    return l->procs == NULL ? -1 : 0;
-}
 
 void proc_sum_free(struct limiter *l)
 {
@@ -194,22 +189,66 @@ static void add_memory(struct proc_sum *s, pid_t pid)
         s->guess += fds / 2 * (PIPE_FULL + PIPE_LEAST);
 }
 
+/* What a socket may hold: a cell cannot change it (jail/seccomp.def). */
+static uint64_t socket_full(void)
+{
+    static const char *const files[] = {"/proc/sys/net/core/rmem_default",
+                                        "/proc/sys/net/core/wmem_default"};
+    uint64_t sum = 0, n;
+    char text[32];
+
+    for (size_t i = 0; i < ARRAY_LEN(files); i++) {
+        n = fd_read_text(AT_FDCWD, files[i], text, sizeof(text)) > 0
+                ? strtoull(text, NULL, 10)
+                : 0;
+        sum += n > SOCKET_USUAL ? n : SOCKET_USUAL;
+    }
+    return sum;
+}
+
+int proc_sum_new(struct limiter *l)
+{
+    l->procs = calloc(1, sizeof(*l->procs));
+    if (l->procs == NULL)
+        return -1;
+    l->procs->socket_full = socket_full();
+    return 0;
+}
+
+/* Whether a TCP connection was ever made there: one that was reset may still
+ * hold data, and is in no count of TCP's any more. */
+static bool had_tcp(pid_t init)
+{
+    unsigned long long active;
+    char text[4096];
+    const char *at;
+
+    if (read_proc(init, "net/snmp", text, sizeof(text)) < 0)
+        return true;
+    at = strstr(text, "\nTcp: "); /* the names; the numbers follow */
+    at = at == NULL ? NULL : strstr(at + 1, "\nTcp: ");
+    return at == NULL ||
+           sscanf(at + 1, "Tcp: %*d %*d %*d %*d %llu", &active) != 1 ||
+           active > 0;
+}
+
 /* What the sockets of the cell's network namespace may hold. TCP's buffers are
  * large and counted for the whole host: never more than those. */
-static uint64_t socket_bytes(pid_t init)
+static uint64_t socket_bytes(const struct limiter *l)
 {
-    uint64_t used, tcp, pages;
+    uint64_t used, tcp, pages = 0;
     char text[1024];
     const char *line;
 
-    if (read_proc(init, "net/sockstat", text, sizeof(text)) < 0)
+    if (read_proc(l->init, "net/sockstat", text, sizeof(text)) < 0)
         return 0;
     used = field(text, "sockets: used");
     tcp = field(text, "\nTCP: inuse");
     line = strstr(text, "\nTCP:");
-    pages = line == NULL || tcp == 0 ? 0 : field(line, " mem");
+    if (line != NULL && (tcp > 0 || (used > 0 && had_tcp(l->init))))
+        pages = field(line, " mem");
     used = used > SOCKETS_FREE ? used - SOCKETS_FREE : 0;
-    return (used > tcp ? used - tcp : 0) * SOCKET_FULL + pages * PAGE;
+    return (used > tcp ? used - tcp : 0) * l->procs->socket_full + pages * PAGE;
 }
 
 static int by_number(const void *a, const void *b)
@@ -296,7 +335,7 @@ static uint64_t exact_memory(struct limiter *l)
     /* All that is left of it is in shared maps, and there may be more. */
     if (shmem < most)
         shmem = most;
-    return anon * 1024u + shmem + pipe_bytes(s) + socket_bytes(l->init);
+    return anon * 1024u + shmem + pipe_bytes(s) + socket_bytes(l);
 }
 
 /* Times of what was there and is not any more. */
@@ -375,7 +414,7 @@ static unsigned check_memory(struct limiter *l)
     struct proc_sum *s = l->procs;
     uint64_t shared = shared_bytes(l), limit = l->limits.mem_bytes;
     uint64_t used = s->anon + (s->shmem > shared ? s->shmem : shared) +
-                    s->guess + socket_bytes(l->init);
+                    s->guess + socket_bytes(l);
 
     if (used > limit)
         used = exact_memory(l);

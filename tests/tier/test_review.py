@@ -144,3 +144,40 @@ def test_buffers_of_tcp_sockets_are_memory(box):
                 "--wall", karzer.seconds(20))
     sent = int(r.text or 0) >> 20
     assert r.status == "memory" or sent < 64, r
+
+
+DATAGRAMS = SOCKETS.replace("""s = socket.socket()
+s.bind(('127.0.0.1', 0))
+s.listen(64)
+""", "BUFFERS = (socket.SO_SNDBUF, socket.SO_RCVBUF)\n").replace("""\
+        a = socket.create_connection(s.getsockname(), 2)
+        held.append((a, s.accept()))
+""", """\
+        a, s = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in 'as')
+        s.bind(('127.0.0.1', 0))
+        a.connect(s.getsockname())
+        held.append((a, s))
+        for one in (a, s):
+            for which in BUFFERS:
+                one.setsockopt(socket.SOL_SOCKET, which, 4 << 20)
+""").replace("while True", "for _ in range(400)").replace("65536", "32768")
+PAIRS = DATAGRAMS.replace("""\
+        a, s = (socket.socket(socket.AF_INET, socket.SOCK_DGRAM) for _ in 'as')
+        s.bind(('127.0.0.1', 0))
+        a.connect(s.getsockname())
+""", "        a, s = socket.socketpair()\n")
+# Of datagrams nobody says how many were dropped: the peak is what was held.
+HELD = 250 << 20
+
+
+@pytest.mark.parametrize("code", [DATAGRAMS, PAIRS], ids=["udp", "unix"])
+def test_no_socket_holds_more_than_memory_allows(box, code):
+    """However large its buffers were asked for."""
+    r = box.run(code, "--mem", "32M", "--disk", "1M", "--nofile", "400",
+                "--wall", karzer.seconds(20))
+    assert r.status in ("memory", "ok"), r
+    assert r.status == "memory" or r.text.strip().isdigit(), r
+    peak = r.usage["peak_memory_bytes"]
+    assert peak is None or peak < HELD, r
+    if code is PAIRS and r.status == "ok":
+        assert int(r.text) < HELD, r

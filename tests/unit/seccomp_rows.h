@@ -101,6 +101,12 @@ static const struct row sockets[] = {
      PASS},
     {"connect", __NR_connect, {9999}, EBADF, BARE, EACCES},
     {"TCP_ULP", __NR_setsockopt, {9999, IPPROTO_TCP, 31}, ENOENT},
+    {"SO_SNDBUF", __NR_setsockopt, {9999, 1, 7}, EBADF, MEM, 0},
+    {"SO_RCVBUF", __NR_setsockopt, {9999, 1, 8}, EBADF, MEM, 0},
+    {"SO_SNDBUFFORCE", __NR_setsockopt, {9999, 1, 32}, EBADF, MEM, 0},
+    {"SO_RCVBUF, high bits", __NR_setsockopt, {9999, HIGH | 1, HIGH | 8}, EBADF,
+     MEM, 0},
+    {"SO_REUSEADDR", __NR_setsockopt, {9999, SOL_SOCKET, SO_REUSEADDR}, EBADF},
     {"TCP_NODELAY", __NR_setsockopt, {9999, IPPROTO_TCP, 1}, EBADF},
 };
 
