@@ -2,10 +2,10 @@
 /*
  * limits - makes the groups, writes the limits, sets the rlimits; see limits.h.
  *
- * memcg charges scratch (a tmpfs) too, so the kernel's ceiling is memory +
- * disk; usage.c sees to it that memory alone stays below its limit. Where a
- * group cannot be had, an rlimit and a sampled sum replace it, or it stays
- * missing.
+ * memcg charges scratch (a tmpfs) too, so the ceiling in the kernel is memory +
+ * disk; that memory alone stays below its limit is seen to by sampling
+ * (usage.c). Where a group cannot be had, an rlimit and a sampled sum replace
+ * it, or the mechanism stays missing.
  */
 #include "jail/limits.h"
 
@@ -26,8 +26,8 @@
 #include "src/base/auto.h"
 #include "src/base/fd.h"
 
-#define TCP_LIMIT "memory.kmem.tcp.limit_in_bytes" /* v1 counts UDP here, too  \
-                                                    */
+/* v1 counts the buffers of UDP here, too. */
+#define TCP_LIMIT "memory.kmem.tcp.limit_in_bytes"
 #define CPU_PERIOD_US 100000u /* the kernel's default for new groups */
 /* Both for a core file and for a pipe in core_pattern, which ignores 0. */
 #define CORE_NONE 1u
