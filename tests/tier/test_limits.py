@@ -421,3 +421,13 @@ def test_open_files_are_limited_for_good(box, limit):
 def test_a_block_runs_with_few_open_files(box):
     r = box.run("print(1)", "--nofile", "16")
     assert r.text == "1\n", r
+
+
+def test_terminals_are_bounded(box):
+    """All that the host's programs may have are not one cell's to take."""
+    r = box.python("import os\nn, kept = 0, []\n"
+                   "try:\n"
+                   "    for i in range(200): kept += os.openpty(); n += 1\n"
+                   "except OSError: pass\n"
+                   "print(n)\n", "--nofile", "1024")
+    assert (r.status, r.text) == ("ok", "64\n"), r
