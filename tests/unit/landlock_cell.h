@@ -328,8 +328,10 @@ static int set_up(void **state)
 {
     (void)state;
     cgroup_find(&given, NULL);
+    if (geteuid() != 0)
+        return 0; /* every test skips */
     if (mkdtemp(base) == NULL || chown(base, ORDINARY, ORDINARY) < 0)
-        return geteuid() == 0 ? -1 : 0;
+        return -1;
     snprintf(secret, sizeof(secret), "%s/secret", base);
     snprintf(readable, sizeof(readable), "%s/readable", base);
     snprintf(scratch_dir, sizeof(scratch_dir), "%s/scratch", base);
@@ -360,10 +362,11 @@ static int tear_down(void **state)
     unlink(secret);
     unlink(readable);
     rmdir(scratch_dir);
+    if (outside <= 0)
+        return 0; /* set_up found that it is not root's */
     /* It lived as long as the tests. */
     kill(outside, SIGTERM);
-    if (geteuid() == 0 && (waitpid(outside, &status, 0) != outside ||
-                           WTERMSIG(status) != SIGTERM))
+    if (waitpid(outside, &status, 0) != outside || WTERMSIG(status) != SIGTERM)
         return -1;
     return rmdir(base);
 }
