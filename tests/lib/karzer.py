@@ -4,6 +4,7 @@ Every session has a copy of the tree that any user can read, and per user a
 state directory, a home and a work directory, all below one private directory.
 """
 import base64
+import fcntl
 import json
 import os
 import pathlib
@@ -11,6 +12,7 @@ import re
 import shutil
 import signal
 import stat
+import struct
 import subprocess
 import tempfile
 import time
@@ -23,6 +25,7 @@ REPO = pathlib.Path(__file__).resolve().parents[2]
 USER_ID = 20000 + os.getpid() % 10000
 GUEST = SLOW > 1  # this is the test guest: its settings are nobody else's
 SLOT_IDS = range(0x7A520000, 0x7A520000 + 4096)  # src/base/slot.h
+SLOTS = "/run/karzer/slots"  # root's
 
 
 NEED = set(filter(None, os.environ.get("KARZER_NEED", "").split(",")))
@@ -233,6 +236,23 @@ def processes():
         yield int(entry), uid, exe, line or fields["Name"].strip()
 
 
+def owned(slot):
+    """Has the slot a living owner? Then what is there is a run's, perhaps of
+    another session; this session's owners are found by their programs."""
+    try:
+        with open(SLOTS, "rb") as f:
+            ask = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, slot, 1, 0)
+            answer = fcntl.fcntl(f, fcntl.F_OFD_GETLK, ask)
+    except OSError:
+        return False
+    return struct.unpack("hhqqi4x", answer)[0] != fcntl.F_UNLCK
+
+
+def ownerless(uid):
+    """Is it the id of a cell that no living run has?"""
+    return uid in SLOT_IDS and not owned(uid - SLOT_IDS.start)
+
+
 def leftover_processes(session):
     """Processes of this session's runs: its programs, its users, its cells."""
     tree = str(session.tree)
@@ -240,7 +260,7 @@ def leftover_processes(session):
     return [
         f"process {pid} uid {uid} {exe} {line}"
         for pid, uid, exe, line in processes()
-        if exe.startswith(tree) or uid in SLOT_IDS
+        if exe.startswith(tree) or ownerless(uid)
         or (uid == USER_ID and mine == 0)
     ]
 
@@ -259,7 +279,9 @@ def leftover_cgroups():
     for root, dirs, _ in os.walk("/sys/fs/cgroup"):
         if root.count("/") > 8:
             dirs.clear()
-        found += [f"cgroup {root}/{d}" for d in dirs if d.startswith("karzer-")
+        found += [f"cgroup {root}/{d}" for d in dirs
+                  if re.fullmatch("karzer-[0-9]+", d)
+                  and not owned(int(d.removeprefix("karzer-")))
                   and not foreign(os.path.join(root, d))]
     return found
 
@@ -285,8 +307,8 @@ def leftover_files(session):
                 st = os.lstat(path)
             except OSError:
                 continue
-            ours = st.st_uid in SLOT_IDS or st.st_uid == USER_ID
-            suite = re.match("karzer-(driver|agent|test)", name)  # another suite's
+            ours = ownerless(st.st_uid) or st.st_uid == USER_ID
+            suite = re.match("karzer-(driver|agent|test|unit)", name)  # another suite's
             if ours or ("karzer" in name and not suite):
                 found.append(f"file {path} {stat.filemode(st.st_mode)}")
     return found
