@@ -184,7 +184,11 @@ $(FUZZERS): $(BUILD)/test/%: $(BUILD)/obj/tests/fuzz/%.o $(LIBS)
 # A program that a test starts: tests/helper/X.c, static like the rest.
 HELPERS := $(patsubst tests/helper/%.c,$(BUILD)/helper/%,\
            $(wildcard tests/helper/*.c))
+ATTACKS := $(patsubst tests/escape/%.c,$(BUILD)/helper/escape/%,\
+           $(wildcard tests/escape/*.c))
 $(HELPERS): $(BUILD)/helper/%: $(BUILD)/obj/tests/helper/%.o
+$(ATTACKS): $(BUILD)/helper/escape/%: $(BUILD)/obj/tests/escape/%.o
+$(HELPERS) $(ATTACKS):
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(CC) $(OPT) $< $(LDFLAGS_ALL) -o $@
@@ -193,7 +197,7 @@ SAN := -fsanitize=address,undefined -fno-sanitize-recover=all \
        -fno-omit-frame-pointer
 build-units: $(UNITS)
 build-fuzzers: $(FUZZERS)
-build-helpers: $(HELPERS)
+build-helpers: $(HELPERS) $(ATTACKS)
 # test_agent starts the agent, which has no sanitizer build: it has no libc.
 UNIT_NEEDS = $(LIBEXEC)/karzer-agent
 unit: build-units $(UNIT_NEEDS)

@@ -1,0 +1,163 @@
+"""What an attack is given on the host: a secret, a service, a neighbour.
+
+NEEDS of an attack names functions of this file. Each prepares one thing, gives
+the value that the attack gets as `name=value`, and may add a check: what says,
+after the attack, how it shows on the host that it got through, or None.
+"""
+import contextlib
+import os
+import secrets
+import socket
+import subprocess
+
+import karzer
+
+
+class Given:
+    """What was prepared for one cell, or for one bare program."""
+
+    def __init__(self, user, box=None):
+        self.user, self.box = user, box  # box: None when bare
+        self.stack = contextlib.ExitStack()
+        self.values, self.checks, self.secrets = {}, [], []
+        self.stdin = subprocess.DEVNULL
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.stack.close()
+
+    def prepare(self, needs):
+        for name in needs:
+            if name not in self.values:
+                self.values[name] = str(NEEDS[name](self))
+        return self
+
+    def words(self, needs):
+        return [f"{name}={self.values[name]}" for name in needs]
+
+    def secret(self):
+        """A word that nobody can print who was not shown it."""
+        self.secrets.append(f"SECRET-{secrets.token_hex(12)}")
+        return self.secrets[-1]
+
+    def evidence(self, output):
+        """How it shows on the host that something got through, or None."""
+        for secret in self.secrets:
+            if secret in output:
+                return f"printed {secret}"
+        return next(filter(None, (check() for check in self.checks)), None)
+
+
+def host_file(given):
+    """A file of the operator with a secret: neither read nor changed."""
+    path = given.user.work() / "credentials"
+    path.write_text(f"token={given.secret()}\n")
+    path.chmod(0o600)
+    given.user.own(path)
+    before = stamp(path)
+    given.checks.append(
+        lambda: None if stamp(path) == before else f"changed {path}")
+    return path
+
+
+def stamp(path):
+    st = os.lstat(path)
+    return st.st_mode, st.st_uid, st.st_size, st.st_mtime_ns, path.read_bytes()
+
+
+def listening(given, s, address):
+    given.stack.enter_context(s)
+    s.bind(address)
+    s.listen(5)
+    s.setblocking(False)
+    given.checks.append(lambda: reached(s))
+    return s.getsockname()
+
+
+def reached(s):
+    try:
+        s.accept()[0].close()
+    except BlockingIOError:
+        return None
+    return "connected to a service of the host"
+
+
+def loopback_service(given):
+    """A TCP service on the host's loopback: its port."""
+    return listening(given, socket.socket(), ("127.0.0.1", 0))[1]
+
+
+def abstract_socket(given):
+    """A service of the host with an abstract name."""
+    name = f"ktest-{secrets.token_hex(8)}"
+    listening(given, socket.socket(socket.AF_UNIX), f"\0{name}")
+    return name
+
+
+def path_socket(given):
+    """A service of the host with a name in a directory of the operator."""
+    path = given.user.work() / "service.sock"
+    listening(given, socket.socket(socket.AF_UNIX), str(path))
+    path.chmod(0o777)
+    return path
+
+
+SLEEPER = ("import sys, time\n"
+           "held = bytearray(sys.argv[1].encode())\n"
+           "print('ready', flush=True)\n"
+           "time.sleep(600)\n")
+
+
+def victim(given):
+    """A process of the operator that holds a secret: its pid on the host."""
+    p = subprocess.Popen(
+        [*given.user.prefix, "/usr/bin/python3", "-I", "-S", "-c", SLEEPER,
+         given.secret()], stdout=subprocess.PIPE, env=given.user.env)
+    given.stack.callback(karzer.end, p)
+    assert p.stdout.readline() == b"ready\n"
+    given.checks.append(
+        lambda: None if p.poll() is None else "ended a process of the host")
+    return p.pid
+
+
+def sibling(given):
+    """A program of another cell that holds a secret: its pid on the host. Bare,
+    a process of the same user."""
+    if given.box is None:
+        return victim(given)
+    p = given.box.start("exec", "--tier", given.box.tier, "--",
+                        "/usr/bin/python3", "-I", "-S", "-c", SLEEPER,
+                        given.secret())
+    given.stack.callback(karzer.end, p)
+    assert p.stdout.readline() == b"ready\n", p.communicate()
+    given.checks.append(
+        lambda: None if p.poll() is None else "ended a program of another cell")
+    return next(pid for pid, _, exe, line in karzer.processes()
+                if given.secrets[-1] in line and "python3" in exe)
+
+
+def pty(given):
+    """A terminal of the operator as standard input; what is typed into it by
+    others shows in its input queue."""
+    master, slave = os.openpty()
+    for fd in (master, slave):
+        given.stack.callback(os.close, fd)
+    given.stdin = slave
+    return os.ttyname(slave)
+
+
+def workspace(given):
+    """A directory of the operator, for --workspace {workspace}:rw."""
+    return given.user.work()
+
+
+def out(given):
+    """A directory of the operator that --out copies to."""
+    return given.user.work()
+
+
+NEEDS = {f.__name__: f for f in (
+    host_file, loopback_service, abstract_socket, path_socket, victim, sibling,
+    pty, workspace, out)}
