@@ -77,6 +77,7 @@ enum holder_mechanism {
     H(SAMPLED, "sampled sum")                                                  \
     H(SAMPLED_CGROUP, "sampled cgroup counter")                                \
     H(RLIMIT, "rlimit")                                                        \
+    H(COUNTED, "counted at each fork")                                         \
     H(AFFINITY, "processor affinity")                                          \
     H(TMPFS, "tmpfs with a size")                                              \
     H(NO_SWAP, "the host has none")

@@ -21,16 +21,20 @@ static const char *scratch_dir(const struct jail *j)
 
 int fallback_choose(struct jail *j, struct err *err)
 {
-    AUTO(fd) int members = limiter_members(j->limiter);
+    struct err why = {0};
 
+    j->mechanism = HOLDER_MECHANISM_COUNT; /* no --may-lack helps */
     if (j->container)
         return -1;
-    if (members < 0)
-        return err_wrap(err, "neither namespaces nor a control group");
     if (landlock_abi() < 1)
         return err_wrap(err, "neither namespaces nor Landlock");
     if (j->h->scratch == 0)
         return err_wrap(err, "neither namespaces nor a place for scratch");
+    if (limiter_handle(j->limiter, HOLDER_SLOT_FD, j->effective, &why) < 0)
+        return err_wrap(err,
+                        "neither namespaces nor a control group, and "
+                        "without them %.150s",
+                        why.text);
     /* What outlives the agent is ours to reap, and never becomes init's. */
     if (prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) < 0)
         return err_sys(err, "become the reaper of orphans");
@@ -39,7 +43,6 @@ int fallback_choose(struct jail *j, struct err *err)
         return -1;
     j->fallback = true;
     j->user_ns = false;
-    j->mechanism = HOLDER_MECHANISM_COUNT;
     return 0;
 }
 

@@ -3,7 +3,8 @@
  * limiter - the state behind jail/limits.h, shared by the files that implement
  * it: limits.c (limits), usage.c (evidence), usage_proc.c (sums of processes),
  * usage_shared.c (shared maps), usage_tree.c (sums of files), usage_victim.c
- * (who is killed for memory). Nobody else includes it.
+ * (who is killed for memory), members.c (who belongs to the cell). Nobody else
+ * includes it.
  */
 #ifndef KARZER_JAIL_LIMITER_H
 #define KARZER_JAIL_LIMITER_H
@@ -32,6 +33,13 @@ enum counter {
 
 struct proc_sum; /* usage_proc.c */
 struct shared;   /* usage_shared.c */
+
+#define FORKING_MAX 64u
+
+struct forking {
+    pid_t thread; /* was allowed to fork; not seen since */
+    uint64_t us;
+};
 
 struct limiter {
     const struct holder_handoff *h; /* mapped until the exit */
@@ -62,6 +70,17 @@ struct limiter {
     uint64_t over_us; /* since when memory is past its limit; 0: it is not */
     uint64_t held_us; /* when live processes last held that much */
     struct holder_usage usage;
+
+    /* members.c */
+    bool by_descent; /* no group: the cell is whom we are the ancestor of */
+    uint64_t mark;   /* of its processes (src/base/mark.h); 0: none */
+    pid_t *member;   /* of the last list */
+    size_t member_count, member_room;
+    uint64_t tasks;     /* processes and threads that there may be */
+    uint64_t looked_us; /* when they were counted */
+    uint64_t refused;   /* forks */
+    struct forking forking[FORKING_MAX];
+    unsigned forking_at;
 };
 
 /* limits_hand.c: effective[] as this limiter has it. */

@@ -307,8 +307,9 @@ unsigned limiter_seccomp_variant(const struct limiter *l)
 {
     unsigned bits = 0;
 
-    if (l->how[HOLDER_MEMORY] == HOLDER_HOW_SAMPLED)
-        bits |= SECCOMP_NO_MEMFD;
+    if (l->how[HOLDER_MEMORY] == HOLDER_HOW_SAMPLED ||
+        l->how[HOLDER_PIDS] == HOLDER_HOW_COUNTED)
+        bits |= SECCOMP_NO_MEMFD; /* which asks about forks, too */
     if (l->how[HOLDER_CPU] == HOLDER_HOW_AFFINITY)
         bits |= SECCOMP_NO_AFFINITY;
     return bits;
@@ -391,14 +392,23 @@ static int set_affinity(const struct limiter *l, struct err *err)
     return 0;
 }
 
+/* Beside the count of forks, where nobody else has the cell's id. */
+static bool nproc_set(const struct limiter *l)
+{
+    return l->how[HOLDER_PIDS] == HOLDER_HOW_RLIMIT ||
+           (l->how[HOLDER_PIDS] == HOLDER_HOW_COUNTED && l->h->uid != 0);
+}
+
 int limiter_rlimits(const struct limiter *l, struct err *err)
 {
     if (set_files(l, err) < 0 ||
         set_rlimit(RLIMIT_CORE, CORE_NONE, "RLIMIT_CORE", err) < 0)
         return -1;
-    if (l->how[HOLDER_PIDS] == HOLDER_HOW_RLIMIT &&
-        set_rlimit(RLIMIT_NPROC, l->limits.pids + l->beside, "RLIMIT_NPROC",
-                   err) < 0)
+    if (l->mark != 0 &&
+        set_rlimit(RLIMIT_RTTIME, l->mark, "RLIMIT_RTTIME", err) < 0)
+        return -1;
+    if (nproc_set(l) && set_rlimit(RLIMIT_NPROC, l->limits.pids + l->beside,
+                                   "RLIMIT_NPROC", err) < 0)
         return -1;
     if (l->how[HOLDER_MEMORY] == HOLDER_HOW_SAMPLED &&
         set_rlimit(RLIMIT_DATA, l->limits.mem_bytes, "RLIMIT_DATA", err) < 0)
@@ -412,23 +422,6 @@ int limiter_rlimits(const struct limiter *l, struct err *err)
      * second more, so that the holder says why. */
     return set_rlimit(RLIMIT_CPU, l->limits.cpu_time_ms / 1000 + 2,
                       "RLIMIT_CPU", err);
-}
-
-int limiter_holds(const struct limiter *l, pid_t pid)
-{
-    return cgroup_holds(&l->host, &l->group, pid);
-}
-
-int limiter_members(const struct limiter *l)
-{
-    if (l->host.count == 0)
-        return -1;
-    return openat(l->group.dir[0], "cgroup.procs", O_RDONLY | O_CLOEXEC);
-}
-
-void limiter_kill(struct limiter *l)
-{
-    cgroup_empty(&l->host, &l->group);
 }
 
 void limiter_free(struct limiter *l)
@@ -447,5 +440,6 @@ void limiter_free(struct limiter *l)
     cgroup_close(&l->host);
     proc_sum_free(l);
     shared_free(l);
+    free(l->member);
     free(l);
 }

@@ -87,13 +87,28 @@ void limiter_reaped(struct limiter *l, const struct rusage *ru);
  * or -1 with ENOMEM. Asked of by the filter with SECCOMP_NO_MEMFD. */
 int limiter_share(struct limiter *l, pid_t thread, uint64_t bytes);
 
-/* Is this process, as we see it, in the cell's groups? 1, 0; -1: not known. */
+/*
+ * Without a pid namespace, before the clone: the cell's processes are those in
+ * its groups; or, without any group, the descendants of this process, which is
+ * the reaper of orphans, and then the kernel tells of each and `slot_fd` gets
+ * a note by which a later sweep knows them. Fills effective[PIDS]. -1: they
+ * cannot be known, and err says what that would need.
+ */
+int limiter_handle(struct limiter *l, int slot_fd, uint8_t *effective,
+                   struct err *err);
+
+/* Is this process, as we see it, the cell's? 1, 0; -1: not known. */
 int limiter_holds(const struct limiter *l, pid_t pid);
 
-/* cgroup.procs of the cell, to be read from the start; -1: there is none. */
-int limiter_members(const struct limiter *l);
+/* The cell's processes, the agent included; valid until the next call. */
+size_t limiter_list(struct limiter *l, const pid_t **pids);
 
-/* Without a pid namespace: kills all in the groups until they are empty. */
+/* May this thread fork? Counts it. 0, or -1 with EAGAIN. Asked of by the filter
+ * with SECCOMP_NO_NAMESPACES and SECCOMP_NO_MEMFD. */
+int limiter_fork(struct limiter *l, pid_t thread);
+
+/* Without a pid namespace: kills all of the cell until nobody is left. Where
+ * forks are asked about, after the listener was closed: then nobody can. */
 void limiter_kill(struct limiter *l);
 
 /* Removes the groups, closes, frees. Every process must be dead. NULL: fine. */

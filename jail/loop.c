@@ -68,12 +68,22 @@ void loop_refuse(int control, const struct jail *j, const struct err *err)
     tell(control, &m);
 }
 
-/* Pid 1 of a pid namespace takes everything with it. */
-static void kill_cell(const struct state *s)
+/* Nobody listens any more: what would have asked gets ENOSYS. */
+static void stop_calls(struct state *s)
+{
+    supervise_free(s->calls);
+    s->calls = NULL;
+}
+
+/* Pid 1 of a pid namespace takes everything with it. Without one, nobody may
+ * fork while all are killed. */
+static void kill_cell(struct state *s)
 {
     sys_pidfd_send_signal(s->l->pidfd, SIGKILL);
-    if (s->l->j->fallback)
-        limiter_kill(s->l->j->limiter);
+    if (!s->l->j->fallback)
+        return;
+    stop_calls(s);
+    limiter_kill(s->l->j->limiter);
 }
 
 static void tell_hits(const struct state *s, uint32_t hits)
@@ -227,10 +237,8 @@ static int wait_ms(const struct state *s)
 
 static void answer_calls(struct state *s)
 {
-    if (s->calls == NULL || supervise_answer(s->calls) == 0)
-        return;
-    supervise_free(s->calls);
-    s->calls = NULL;
+    if (s->calls != NULL && supervise_answer(s->calls) < 0)
+        stop_calls(s);
 }
 
 /* Until the child is dead, but not yet reaped. */
@@ -266,12 +274,13 @@ static void watch(struct state *s)
 
 /* Without a pid namespace: what the agent left is our child now. All of it was
  * killed, and is reaped as soon as the kernel is done with it. */
-static void bury_cell(const struct state *s)
+static void bury_cell(struct state *s)
 {
     const struct timespec nap = {.tv_nsec = 500000};
     uint64_t end = clock_us() + BURY_US;
     pid_t pid;
 
+    stop_calls(s);
     limiter_kill(s->l->j->limiter);
     while ((pid = waitpid(-1, NULL, __WALL | WNOHANG)) >= 0)
         if (pid == 0 && (clock_us() > end || nanosleep(&nap, NULL) < 0))

@@ -74,7 +74,6 @@ static int prepare(struct jail *j, struct err *err)
         return identity_owned(j, err);
     if (identity_enter(j, err) == 0)
         return 0;
-    j->mechanism = HOLDER_USERS;
     return fallback_choose(j, err);
 }
 

@@ -138,20 +138,15 @@ static int kill_one(const struct call *c, pid_t pid, int sig)
 /* A process group, or with 0 everyone but the caller, of the cell alone. */
 static int kill_many(const struct call *c, pid_t group, int sig)
 {
-    AUTO(fd) int fd = limiter_members(c->s->limiter);
-    AUTO(file) FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
     pid_t own = process_of(c->thread);
-    char line[32];
+    const pid_t *pids;
+    size_t count = limiter_list(c->s->limiter, &pids);
     int done = 0;
 
-    if (f != NULL)
-        fd_take(&fd);
-    while (f != NULL && fgets(line, sizeof(line), f) != NULL) {
-        pid_t pid = (pid_t)strtol(line, NULL, 10);
-
-        if (group == 0 ? pid == own : getpgid(pid) != group)
+    for (size_t i = 0; i < count; i++) {
+        if (group == 0 ? pids[i] == own : getpgid(pids[i]) != group)
             continue;
-        if (kill_one(c, pid, sig) == 0)
+        if (kill_one(c, pids[i], sig) == 0)
             done++;
     }
     if (done > 0)
@@ -303,6 +298,13 @@ static int do_mmap(const struct call *c)
                                                                   : CONTINUE;
 }
 
+/* A process or a thread: what is made is said by registers, too, and the
+ * filter has looked at the flags. */
+static int do_fork(const struct call *c)
+{
+    return limiter_fork(c->s->limiter, c->thread) < 0 ? -1 : CONTINUE;
+}
+
 /* clang-format off */
 static const struct {
     int nr;
@@ -316,6 +318,9 @@ static const struct {
     {SYS_pidfd_send_signal, do_pidfd_signal},
     {SYS_fcntl, do_fcntl},
     {SYS_mmap, do_mmap},
+    {SYS_clone, do_fork},
+    {SYS_fork, do_fork},
+    {SYS_vfork, do_fork},
 };
 /* clang-format on */
 

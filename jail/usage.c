@@ -240,6 +240,10 @@ static unsigned sample_pids(struct limiter *l)
 
     if (l->how[HOLDER_PIDS] == HOLDER_HOW_RLIMIT)
         return 0;
+    if (l->how[HOLDER_PIDS] == HOLDER_HOW_COUNTED) {
+        u->forks_refused = l->refused;
+        return l->refused > 0 ? HOLDER_HIT_PIDS : 0;
+    }
     /* Without the agent. */
     if (counter_read(l, COUNTER_PIDS_PEAK, &peak) == 0)
         u->peak_processes = minus(peak, 1);

@@ -254,6 +254,8 @@ int limiter_share(struct limiter *l, pid_t thread, uint64_t bytes)
     struct shared *s = l->shared;
     uint64_t limit = l->limits.mem_bytes;
 
+    if (l->how[HOLDER_MEMORY] != HOLDER_HOW_SAMPLED)
+        return 0; /* a control group counts it */
     errno = ENOMEM;
     if (s == NULL || bytes > limit)
         return -1;

@@ -71,21 +71,15 @@ static void look_at(const struct limiter *l, struct look *k, pid_t pid)
 
 static void look_around(struct limiter *l, struct look *k)
 {
-    AUTO(fd) int fd = limiter_members(l);
-    AUTO(file) FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
     const pid_t *pids;
-    char line[32];
     size_t count;
 
-    if (f != NULL) {
-        fd_take(&fd);
-        while (fgets(line, sizeof(line), f) != NULL)
-            look_at(l, k, (pid_t)strtol(line, NULL, 10));
+    if (l->host.count > 0 || l->by_descent)
+        count = limiter_list(l, &pids);
+    else if (l->procs != NULL)
+        count = proc_sum_walk(l, &pids);
+    else
         return;
-    }
-    if (l->procs == NULL)
-        return;
-    count = proc_sum_walk(l, &pids);
     for (size_t i = 0; i < count; i++)
         look_at(l, k, pids[i]);
 }
@@ -104,7 +98,7 @@ static bool is_ours(const struct limiter *l, pid_t pid)
 {
     struct stat own, of;
 
-    if (l->host.count > 0)
+    if (l->host.count > 0 || l->by_descent)
         return limiter_holds(l, pid) == 1;
     return pid_namespace(getpid(), &own) == 0 &&
            pid_namespace(l->init, &of) == 0 &&

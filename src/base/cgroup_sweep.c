@@ -20,6 +20,7 @@
 
 #include "src/base/auto.h"
 #include "src/base/cgroup_group.h"
+#include "src/base/mark.h"
 #include "src/base/slot.h"
 
 #define SEARCH_DEPTH 8
@@ -166,6 +167,8 @@ int cgroup_sweep_noted(unsigned slot, const char *note)
     struct cgroup group;
     int r = 0;
 
+    if (mark_is_note(note))
+        return mark_sweep(note);
     cgroup_init(&group, slot);
     cgroup_note_read(note, &host);
     keep_present(&host, group.name);

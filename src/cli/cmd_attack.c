@@ -52,7 +52,7 @@ static int table_init(struct table *t, const char *only, struct err *err)
         if (only != NULL && strcmp(only, tiers[i]->name) != 0)
             continue;
         c->tier = tiers[i];
-        c->available = tiers[i]->probe(&c->why) == 0;
+        c->available = cli_try(tiers[i], &c->why) == 0;
         t->count++;
     }
     if (t->count == 0)

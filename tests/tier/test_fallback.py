@@ -1,8 +1,9 @@
 """The process tier where no namespace can be had: Landlock, a stricter filter,
-and a control group as the only handle on all processes.
+and a control group as the only handle on all processes, or not even that.
 
-Each test runs as root, as an ordinary user with control groups of his own, and
-as one who has only that of pids, so that memory is a sampled sum.
+Each test runs as root, as an ordinary user with control groups of his own, as
+one who has only that of pids, so that memory is a sampled sum, and as both
+where no control group is mounted (bare): then the holder is asked about forks.
 """
 import ctypes
 import json
@@ -43,18 +44,27 @@ def loose():
             if line.startswith("sleep 87654")]
 
 
+BARE = ["/usr/bin/unshare", "-m", "/bin/sh", "-c",
+        'umount -R /sys/fs/cgroup && exec "$@"', "sh"]
+
+
 def make_user(session, kind):
     """Of what kind: root, user, or pids: a user with that controller alone."""
-    if kind == "root":
-        return karzer.User(session, "fallback-root"), None
+    if kind.endswith("root"):
+        user = karzer.User(session, f"fallback-{kind}")
+        user.prefix = BARE if kind == "bare-root" else []
+        return user, None
     user = karzer.User(session, f"fallback-{kind}", karzer.USER_ID)
+    if kind == "bare":
+        user.prefix = [*BARE, *user.prefix]
+        return user, None
     made = groups.Groups(f"ktest-{kind}-{os.getpid()}", karzer.USER_ID,
                          *([["pids"]] if kind == "pids" else []))
     user.prefix = [*made.prefix(), *user.prefix]
     return user, made
 
 
-@pytest.fixture(scope="module", params=["root", "user", "pids"])
+@pytest.fixture(scope="module", params=["root", "user", "pids", "bare", "bare-root"])
 def caller(request, session):
     if os.getuid() != 0:
         conftest.lack("root", "only root can give control groups to a user")
@@ -108,8 +118,10 @@ def test_effective_names_what_replaces_namespaces(cell):
     how = cell.run("1").effective["mechanisms"]
     assert how["files"] == "Landlock" and how["network"] == "seccomp", how
     assert how["processes"] in ("Landlock scope", "signals sent by the holder")
-    assert how["disk"] == "sampled sum" and "cgroup" in how["pids"], how
-    assert ("cgroup" in how["memory"]) == (cell.user.kind != "pids"), how
+    bare = cell.user.kind.startswith("bare")
+    assert how["disk"] == "sampled sum", how
+    assert ("cgroup" in how["memory"]) == (cell.user.kind in ("root", "user")), how
+    assert how["pids"] == "counted at each fork" if bare else "cgroup" in how["pids"]
 
 
 @pytest.mark.kernel
@@ -151,6 +163,20 @@ def test_daemons_are_dead_and_reaped_when_the_agent_is_killed(cell, orphans, num
     assert karzer.wait_until(lambda: not loose(), 2), r
     assert orphans() == [], r
     assert cell.run("print(1)").text == "1\n"
+
+
+def test_a_chain_of_forks_that_never_rests_ends_with_the_cell(cell):
+    r = cell.python("import os, time\n"
+                    "for i in range(3):\n"
+                    "    if os.fork() == 0:\n"
+                    "        os.setsid()\n"
+                    "        while True:\n"
+                    "            try:\n"
+                    "                if os.fork(): os._exit(0)\n"
+                    "            except OSError: time.sleep(0.001)\n"
+                    "time.sleep(3600)  # CHAIN-86421\n", "--wall", seconds(1.5))
+    assert r.status == "timeout", r
+    assert not [p for p, _, _, line in karzer.processes() if "CHAIN-86421" in line]
 
 
 def test_what_killing_client_and_holder_leaves_the_next_run_removes(cell):
