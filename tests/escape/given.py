@@ -10,6 +10,7 @@ import secrets
 import socket
 import subprocess
 
+import given_process
 import karzer
 
 
@@ -21,6 +22,7 @@ class Given:
         self.stack = contextlib.ExitStack()
         self.values, self.checks, self.secrets = {}, [], []
         self.stdin = subprocess.DEVNULL
+        self.env, self.pass_fds = {}, []
 
     def __enter__(self):
         return self
@@ -33,6 +35,11 @@ class Given:
             if name not in self.values:
                 self.values[name] = str(NEEDS[name](self))
         return self
+
+    def start(self):
+        """How karzer, or the bare program, is to be started."""
+        return {"stdin": self.stdin, "pass_fds": self.pass_fds,
+                "env": {**self.user.env, **self.env}}
 
     def words(self, needs):
         return [f"{name}={self.values[name]}" for name in needs]
@@ -160,4 +167,4 @@ def out(given):
 
 NEEDS = {f.__name__: f for f in (
     host_file, loopback_service, abstract_socket, path_socket, victim, sibling,
-    pty, workspace, out)}
+    pty, workspace, out)} | given_process.NEEDS

@@ -27,8 +27,8 @@ def test_an_attack_succeeds_without_karzer(users, attack):
         path.write_text(attack.path.read_text())
         process = subprocess.Popen(
             [*user.prefix, *PYTHON, str(path), *g.words(attack.needs)],
-            stdin=g.stdin, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            cwd=folder, env=user.env)
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, cwd=folder,
+            **g.start())
         try:
             text = process.communicate(timeout=20 * karzer.SLOW)[0]
             text = text.decode("utf-8", "replace")

@@ -18,14 +18,15 @@ PYTHON = ("/usr/bin/python3", "-I", "-S")
 TOGETHER = 30  # attacks in one cell
 
 
-def start_in_cell(box, files, argv, options=(), stdin=subprocess.DEVNULL):
+def start_in_cell(g, files, argv, options):
     """Runs a program of attack files in a cell: a Result."""
+    box = g.box
     folder = box.user.work()
     for path, text in files.items():
         (folder / path).write_text(text)
     options = ["--in", f"{folder}:/tmp/attacks", *options]
     process = box.start("exec", "--json", "--tier", box.tier, *options, "--",
-                        *PYTHON, *argv, stdin=stdin)
+                        *PYTHON, *argv, **g.start())
     try:
         out, err = process.communicate(timeout=180 * karzer.SLOW)
     finally:
@@ -53,7 +54,7 @@ def run_batch(box, some):
         files["list.json"] = json.dumps({
             "seconds": 15 * min(karzer.SLOW, 6),
             "attacks": [[a.name, *g.words(a.needs)] for a in some]})
-        r = start_in_cell(box, files, ["/tmp/attacks/batch.py", "/tmp/attacks"],
+        r = start_in_cell(g, files, ["/tmp/attacks/batch.py", "/tmp/attacks"],
                           ["--wall", karzer.seconds(60), "--mem", "512M"])
         evidence = g.evidence(r.text + r.stderr.decode("utf-8", "replace"))
     told = [json.loads(line) for line in r.text.splitlines()
@@ -67,9 +68,9 @@ def run_alone(box, attack):
         g.prepare(attack.needs)
         options = [o.format(**g.values) for o in attack.options]
         r = start_in_cell(
-            box, {f"{attack.name}.py": attack.path.read_text()},
+            g, {f"{attack.name}.py": attack.path.read_text()},
             [f"/tmp/attacks/{attack.name}.py", *g.words(attack.needs)],
-            options, g.stdin)
+            options)
         text = r.text + r.stderr.decode("utf-8", "replace")
         evidence = g.evidence(text)
         if attack.check and not evidence:

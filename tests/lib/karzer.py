@@ -171,9 +171,10 @@ class Box:
     def start(self, *args, **more):
         """As cli, but a running Popen; end it in a finally."""
         more.setdefault("stdin", subprocess.DEVNULL)
+        more.setdefault("env", self.user.env)
         return subprocess.Popen(
             self.command(*args), stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE, env=self.user.env, cwd=self.dir, **more)
+            stderr=subprocess.PIPE, cwd=self.dir, **more)
 
     def run(self, code, *options, args=(), **more):
         """A block of Python: `karzer run --json -c CODE`."""
