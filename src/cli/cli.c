@@ -23,8 +23,12 @@ void cli_start(const struct cli_start *start)
 
 int cli_dirs(struct dirs *dirs, struct err *err)
 {
-    return dirs_find(dirs, started.state_env, started.xdg_state_home,
-                     started.home, err);
+    if (dirs_find(dirs, started.state_env, started.xdg_state_home, started.home,
+                  err) < 0)
+        return -1;
+    return record_settings_parse(&dirs->record, started.anchor,
+                                 started.anchor_every, started.record_size,
+                                 err);
 }
 
 int cli_try(const struct tier *tier, struct err *err)

@@ -19,7 +19,10 @@ struct cli_start {
     const char *state_env;      /* KARZER_STATE, or NULL */
     const char *xdg_state_home; /* NULL: not told */
     const char *home;           /* NULL: not told */
-    bool has_stdin;             /* it was open */
+    const char *anchor;         /* KARZER_ANCHOR and so on, or NULL */
+    const char *anchor_every;
+    const char *record_size;
+    bool has_stdin; /* it was open */
 };
 void cli_start(const struct cli_start *start);
 

@@ -199,6 +199,9 @@ static int event_line(const struct result *r, size_t at, struct strs *lines,
     const char *kind = text_field(event, "kind");
     const char *option = without_dashes(text_field(event, "allow"));
 
+    if (strcmp(kind, "anchor.failed") == 0)
+        return strs_addf(lines, err, "the record's anchor was not kept: %s",
+                         text_field(event, "reason"));
     if (strcmp(kind, "file.refused") == 0)
         return refused_line(r, event, lines, err);
     if (strcmp(kind, "limit.hit") != 0 || *option == '\0' ||

@@ -4,15 +4,13 @@
  * does it end. Reads the record and never writes to it. Exit status 1: the
  * record is damaged.
  */
-#include <errno.h>
-#include <fcntl.h>
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "src/base/auto.h"
-#include "src/base/fd.h"
 #include "src/cli/cli.h"
 #include "src/cli/options.h"
 #include "src/cli/show.h"
@@ -20,7 +18,6 @@
 #include "src/core/record.h"
 
 #define LOG_DAMAGED 1
-#define ANCHOR_FILE_MAX (1u << 20) /* the end of it is what counts */
 #define DUMP (JSON_COMPACT | JSON_ENSURE_ASCII | JSON_ENCODE_ANY)
 
 enum action { ACTION_SHOW, ACTION_VERIFY, ACTION_HEAD };
@@ -29,7 +26,6 @@ struct log_args {
     enum action action;
     struct boundary_filter filter;
     const char *anchor; /* as it was said */
-    char anchor_text[128];
     bool json;
     bool help;
 };
@@ -63,37 +59,6 @@ static void take_option(struct log_args *a, const struct option_hit *hit)
     a->help = a->help || hit->id == OPTION_HELP;
 }
 
-/* The last line of a file that is not empty, or nothing. */
-static void last_line_of(const char *path, char *out, size_t size)
-{
-    AUTO(mem) char *text = malloc(ANCHOR_FILE_MAX);
-    char *line, *save = NULL;
-
-    if (text == NULL || fd_read_text(AT_FDCWD, path, text, ANCHOR_FILE_MAX) < 0)
-        return;
-    for (line = strtok_r(text, "\r\n", &save); line != NULL;
-         line = strtok_r(NULL, "\r\n", &save))
-        snprintf(out, size, "%s", line);
-}
-
-/* "N HASH", or a file that ends with such a line. */
-static int find_anchor(struct log_args *a, struct err *err)
-{
-    char hash[SHA256_HEX_SIZE];
-    uint64_t seq;
-
-    snprintf(a->anchor_text, sizeof(a->anchor_text), "%s", a->anchor);
-    if (record_anchor_parse(a->anchor_text, &seq, hash) == 0)
-        return 0;
-    last_line_of(a->anchor, a->anchor_text, sizeof(a->anchor_text));
-    if (record_anchor_parse(a->anchor_text, &seq, hash) == 0)
-        return 0;
-    return err_set(err, ERR_INVALID,
-                   "--anchor: \"%.64s\" is not \"N HASH\" as `karzer log head` "
-                   "prints it, nor a file that ends with such a line",
-                   a->anchor);
-}
-
 /* A kind, or a start of some that ends in '.'. */
 static int check_kind(const char *kind, struct err *err)
 {
@@ -121,6 +86,19 @@ static int check_kind(const char *kind, struct err *err)
                    kind);
 }
 
+static int check_anchor(const char *text, struct err *err)
+{
+    char hash[SHA256_HEX_SIZE];
+    uint64_t seq;
+
+    if (record_anchor_parse(text, &seq, hash) == 0 || access(text, R_OK) == 0)
+        return 0;
+    return err_set(err, ERR_INVALID,
+                   "--anchor: \"%.64s\" is not \"N HASH\" as `karzer log head` "
+                   "prints it, nor a file that can be read",
+                   text);
+}
+
 static int check_args(struct log_args *a, struct err *err)
 {
     bool filters = a->filter.run_id != NULL || a->filter.kind != NULL ||
@@ -142,7 +120,7 @@ static int check_args(struct log_args *a, struct err *err)
     if (a->filter.since != NULL &&
         boundary_since(a->filter.since, &us, err) < 0)
         return err_wrap(err, "--since");
-    return a->anchor == NULL ? 0 : find_anchor(a, err);
+    return a->anchor == NULL ? 0 : check_anchor(a->anchor, err);
 }
 
 static int parse(struct log_args *a, int argc, char **argv, struct err *err)
@@ -219,33 +197,63 @@ static int show_text(const json_t *record, void *ctx)
     return printf("\n") < 0 ? -1 : 0;
 }
 
-static int count(const json_t *record, void *ctx)
+/* "N HASH", or a file of anchors. */
+static int find_anchors(const struct log_args *a, const char *state,
+                        struct anchors *all, struct err *err)
 {
-    (void)record;
-    ++*(uint64_t *)ctx;
+    int found;
+
+    if (a->anchor == NULL)
+        return 0;
+    found = anchors_add(all, a->anchor, state, err);
+    if (found == 0 && anchors_read(all, a->anchor, state, err) < 0)
+        found = -1;
+    if (found < 0)
+        return err_wrap(err, "--anchor");
+    anchors_sort(all);
     return 0;
+}
+
+static void tell_sum(const struct boundary_sum *sum, size_t anchors)
+{
+    printf("whole: %llu records", (unsigned long long)sum->lines);
+    if (anchors == 1)
+        printf(", and the anchor holds");
+    else if (anchors > 1)
+        printf(", and all %zu anchors hold", anchors);
+    printf("\n");
+    if (sum->torn > 0)
+        printf("torn ends that were kept: %llu (karzer log --kind "
+               "record.torn)\n",
+               (unsigned long long)sum->torn);
+    if (sum->unanchored > 0)
+        printf("anchors that were not kept: %llu (karzer log --kind "
+               "anchor.failed)\n",
+               (unsigned long long)sum->unanchored);
+    if (sum->set_back > 0)
+        printf("times the clock was set back: %llu (the order is that of the "
+               "chain)\n",
+               (unsigned long long)sum->set_back);
 }
 
 static int verify(const char *state, const struct log_args *a, struct err *err)
 {
-    const struct boundary_filter torn = {.kind = "record.torn"};
-    const char *anchor = a->anchor == NULL ? NULL : a->anchor_text;
-    uint64_t lines = 0, ends = 0;
+    struct anchors all = {0};
+    struct boundary_sum sum;
+    int r = find_anchors(a, state, &all, err);
 
-    if (boundary_verify(state, anchor, &lines, err) < 0 ||
-        boundary_read(state, &torn, count, &ends, err) < 0)
-        return -1;
-    if (a->json)
-        printf("{\"whole\":true,\"records\":%llu,\"torn\":%llu}\n",
-               (unsigned long long)lines, (unsigned long long)ends);
-    else
-        printf("whole: %llu records%s\n", (unsigned long long)lines,
-               anchor == NULL ? "" : ", and the anchor holds");
-    if (!a->json && ends > 0)
-        printf("torn ends that were kept: %llu (karzer log --kind "
-               "record.torn)\n",
-               (unsigned long long)ends);
-    return 0;
+    if (r == 0)
+        r = boundary_verify(state, &all, &sum, err);
+    if (r == 0 && a->json)
+        printf("{\"whole\":true,\"records\":%llu,\"torn\":%llu,"
+               "\"anchors\":%zu,\"unanchored\":%llu,\"set_back\":%llu}\n",
+               (unsigned long long)sum.lines, (unsigned long long)sum.torn,
+               all.len, (unsigned long long)sum.unanchored,
+               (unsigned long long)sum.set_back);
+    else if (r == 0)
+        tell_sum(&sum, all.len);
+    anchors_fini(&all);
+    return r;
 }
 
 static int head(const char *state, const struct log_args *a, struct err *err)

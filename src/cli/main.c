@@ -73,6 +73,9 @@ int main(int argc, char **argv)
         .state_env = getenv("KARZER_STATE"),
         .xdg_state_home = getenv("XDG_STATE_HOME"),
         .home = getenv("HOME"),
+        .anchor = getenv("KARZER_ANCHOR"),
+        .anchor_every = getenv("KARZER_ANCHOR_EVERY"),
+        .record_size = getenv("KARZER_RECORD_SIZE"),
     };
     const struct verb *verb;
 

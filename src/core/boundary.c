@@ -19,10 +19,10 @@
 #include "src/base/auto.h"
 #include "src/base/fd.h"
 #include "src/base/sys.h"
+#include "src/core/anchor.h"
 #include "src/core/record.h"
 #include "src/core/record_file.h"
 
-#define ROTATE_AT (UINT64_C(64) << 20)
 #define SIZE_UNKNOWN UINT64_MAX
 
 const struct event_row event_rows[EVENT_COUNT] = {
@@ -37,7 +37,8 @@ struct boundary {
     int fd;
     struct stat opened; /* of fd: is it still what the name means? */
     char *path;         /* of the directory */
-    uint64_t rotate_at;
+    struct record_settings settings;
+    bool anchor_due;
 
     uint64_t size; /* after our last write; with this size, tail holds */
     struct record_tail tail;
@@ -62,7 +63,8 @@ int boundary_open(struct boundary **out, const char *dir, struct err *err)
 
     if (b == NULL)
         return err_set(err, ERR_HOST, "out of memory");
-    *b = (struct boundary){.dir = -1, .fd = -1, .rotate_at = ROTATE_AT};
+    *b = (struct boundary){.dir = -1, .fd = -1};
+    boundary_settings(b, &(struct record_settings){0});
     b->path = strdup(dir);
     if (b->path == NULL) {
         boundary_close(b);
@@ -87,9 +89,13 @@ void boundary_close(struct boundary *b)
     free(b);
 }
 
-void boundary_rotate_at(struct boundary *b, uint64_t size)
+void boundary_settings(struct boundary *b, const struct record_settings *s)
 {
-    b->rotate_at = size;
+    b->settings = *s;
+    if (s->rotate_at == 0)
+        b->settings.rotate_at = RECORD_ROTATE_AT;
+    if (s->anchor_every == 0)
+        b->settings.anchor_every = RECORD_ANCHOR_EVERY;
 }
 
 /* Locks the file that has the name now; its size in *size. */
@@ -146,6 +152,8 @@ static int append_record(struct boundary *b, enum event_kind kind,
     b->tail.seq = head->seq;
     b->tail.end = b->size;
     memcpy(b->tail.hash, hash, sizeof(hash));
+    if (b->tail.seq % b->settings.anchor_every == 0)
+        b->anchor_due = true;
     return 0;
 }
 
@@ -221,7 +229,8 @@ static int repair(struct boundary *b, struct err *err)
     return rc;
 }
 
-/* The full file gets a name of its own, the name a new file. */
+/* The full file gets a name of its own, the name a new file. Nobody repairs a
+ * full file, so that its bytes are on the disk before its name is. */
 static int rotate(struct boundary *b, struct err *err)
 {
     char name[RECORD_NAME_SIZE];
@@ -230,8 +239,11 @@ static int rotate(struct boundary *b, struct err *err)
     if (record_first(b->fd, &first, err) < 0)
         return -1;
     record_name(first, name);
+    if (fdatasync(b->fd) < 0)
+        return err_sys(err, "sync");
     if (sys_renameat2(b->dir, RECORD_FILE, b->dir, name, RENAME_NOREPLACE) < 0)
         return err_sys(err, "rename to %s", name);
+    b->anchor_due = true;
     return open_current(b, err);
 }
 
@@ -257,7 +269,7 @@ static int prepare(struct boundary *b, struct err *err)
             return -1;
         if (b->tail.end < b->size && repair(b, err) < 0)
             return -1;
-        if (b->size < b->rotate_at)
+        if (b->size < b->settings.rotate_at)
             return 0;
         if (rotate(b, err) < 0)
             return -1;
@@ -290,8 +302,9 @@ static int check_args(enum event_kind kind, const char *run_id,
     return 0;
 }
 
-int boundary_write(struct boundary *b, enum event_kind kind, const char *run_id,
-                   json_t *fields, json_t *copy, struct err *err)
+static int write_one(struct boundary *b, enum event_kind kind,
+                     const char *run_id, json_t *fields, json_t *copy,
+                     struct err *err)
 {
     struct record head;
     int rc = check_args(kind, run_id, fields, err);
@@ -308,4 +321,34 @@ int boundary_write(struct boundary *b, enum event_kind kind, const char *run_id,
         rc = err_set(err, ERR_HOST, "out of memory");
     json_decref(fields);
     return rc < 0 ? wrap(b, err) : 0;
+}
+
+/* Sends what is due; that it could not be sent is a record of its own. */
+static int anchor(struct boundary *b, const char *run_id, json_t *copy,
+                  struct err *err)
+{
+    struct anchor a = {.seq = b->tail.seq};
+    struct err why = {0};
+    json_t *fields;
+
+    b->anchor_due = false;
+    if (b->settings.anchor == NULL)
+        return 0;
+    memcpy(a.hash, b->tail.hash, sizeof(a.hash));
+    if (anchor_send(b->settings.anchor, b->path, &a, &why) == 0)
+        return 0;
+    fields = json_pack("{s:s%, s:I, s:s}", "target", b->settings.anchor,
+                       strnlen(b->settings.anchor, 256), "line",
+                       (json_int_t)a.seq, "reason", why.text);
+    if (fields == NULL)
+        return err_set(err, ERR_HOST, "out of memory");
+    return write_one(b, EVENT_ANCHOR_FAILED, run_id, fields, copy, err);
+}
+
+int boundary_write(struct boundary *b, enum event_kind kind, const char *run_id,
+                   json_t *fields, json_t *copy, struct err *err)
+{
+    if (write_one(b, kind, run_id, fields, copy, err) < 0)
+        return -1;
+    return b->anchor_due ? anchor(b, run_id, copy, err) : 0;
 }

@@ -17,6 +17,8 @@
 #include <stdio.h>
 
 #include "src/base/err.h"
+#include "src/core/anchor.h"
+#include "src/core/record_settings.h"
 
 enum event_kind {
     EVENT_NONE = 0,
@@ -40,9 +42,13 @@ struct boundary;
 int boundary_open(struct boundary **out, const char *dir, struct err *err);
 void boundary_close(struct boundary *b); /* NULL is fine */
 
-/* A file of this size (64 MiB) is full: it becomes boundary-<first>.jsonl and
- * the chain goes on in a new one. Full files are kept. For tests. */
-void boundary_rotate_at(struct boundary *b, uint64_t size);
+/*
+ * When a file is full: it becomes boundary-<first>.jsonl and the chain goes on
+ * in a new one; full files are kept. And where anchors go: after each so many
+ * lines and each full file. One that cannot be sent is an anchor.failed event
+ * beside the record that was due; the run goes on.
+ */
+void boundary_settings(struct boundary *b, const struct record_settings *s);
 
 /*
  * Appends one record. Takes `fields` (an object or NULL), also on failure; a
@@ -67,10 +73,20 @@ int boundary_read(const char *dir, const struct boundary_filter *filter,
                   int (*each)(const json_t *record, void *ctx), void *ctx,
                   struct err *err);
 
-/* The chain: 0 when whole (counts in *lines); -1 with the first bad line. A
- * torn last line is bad, and said to be torn. `anchor` "N HASH" or NULL. */
-int boundary_verify(const char *dir, const char *anchor, uint64_t *lines,
-                    struct err *err);
+struct boundary_sum {
+    uint64_t lines;
+    uint64_t torn;       /* ends that were torn and kept, record.torn */
+    uint64_t unanchored; /* anchors that could not be sent, anchor.failed */
+    uint64_t set_back; /* lines older than the one before: the clock was set */
+};
+
+/*
+ * The chain: 0 when whole; -1 with the first bad line. A torn last line is bad,
+ * and said to be torn. Each of `anchors` (sorted; NULL: none) must be a line of
+ * it. `sum` may be NULL.
+ */
+int boundary_verify(const char *dir, const struct anchors *anchors,
+                    struct boundary_sum *sum, struct err *err);
 
 /* "N HASH" of the last line: to be kept elsewhere. */
 int boundary_head(const char *dir, char *out, size_t size, struct err *err);

@@ -119,9 +119,10 @@ int boundary_read(const char *dir, const struct boundary_filter *filter,
 struct checking {
     uint64_t seq; /* of the last good record */
     char hash[SHA256_HEX_SIZE];
-    bool anchored;
-    uint64_t anchor_seq;
-    char anchor_hash[SHA256_HEX_SIZE];
+    char time[RFC3339_SIZE];
+    const struct anchor *anchor; /* the next one, up to `anchors_end` */
+    const struct anchor *anchors_end;
+    struct boundary_sum sum;
 };
 
 static int fault(const struct record_line *line, struct err *err,
@@ -158,15 +159,28 @@ static int bad_place(const struct record_line *line, const struct record *r,
                    (unsigned long long)r->seq, (unsigned long long)want);
 }
 
-static int check_anchor(const struct checking *c, struct err *err)
+/* The anchors of this line. */
+static int check_anchors(struct checking *c, struct err *err)
 {
-    if (!c->anchored || c->seq != c->anchor_seq ||
-        strcmp(c->hash, c->anchor_hash) == 0)
-        return 0;
-    return err_set(err, ERR_INVALID,
-                   "record %llu is not the one of the anchor: the record was "
-                   "rewritten",
-                   (unsigned long long)c->seq);
+    for (; c->anchor < c->anchors_end && c->anchor->seq == c->seq; c->anchor++)
+        if (strcmp(c->hash, c->anchor->hash) != 0)
+            return err_set(err, ERR_INVALID,
+                           "record %llu is not the one of the anchor: the "
+                           "record was rewritten",
+                           (unsigned long long)c->seq);
+    return 0;
+}
+
+static void count_line(struct checking *c, const struct record *r)
+{
+    struct boundary_sum *sum = &c->sum;
+
+    sum->lines++;
+    sum->torn += strcmp(r->kind, event_rows[EVENT_RECORD_TORN].name) == 0;
+    sum->unanchored +=
+        strcmp(r->kind, event_rows[EVENT_ANCHOR_FAILED].name) == 0;
+    sum->set_back += strcmp(r->time, c->time) < 0; /* of one length, in UTC */
+    memcpy(c->time, r->time, sizeof(c->time));
 }
 
 static int check_line(const struct record_line *line, void *ctx,
@@ -181,31 +195,29 @@ static int check_line(const struct record_line *line, void *ctx,
         return bad_place(line, &r, c->seq + 1, err);
     c->seq = r.seq;
     sha256_of(line->text, line->len, c->hash);
-    return check_anchor(c, err);
+    count_line(c, &r);
+    return check_anchors(c, err);
 }
 
-int boundary_verify(const char *dir, const char *anchor, uint64_t *lines,
-                    struct err *err)
+int boundary_verify(const char *dir, const struct anchors *anchors,
+                    struct boundary_sum *sum, struct err *err)
 {
     struct checking c = {.hash = RECORD_GENESIS};
 
-    c.anchored = anchor != NULL;
-    if (c.anchored &&
-        record_anchor_parse(anchor, &c.anchor_seq, c.anchor_hash) < 0)
-        return err_set(err, ERR_INVALID,
-                       "\"%.80s\" is not an anchor such as `karzer log head` "
-                       "prints",
-                       anchor);
-    if (check_anchor(&c, err) < 0 || record_walk(dir, check_line, &c, err) < 0)
+    if (anchors != NULL && anchors->len > 0) {
+        c.anchor = anchors->at;
+        c.anchors_end = anchors->at + anchors->len;
+    }
+    if (check_anchors(&c, err) < 0 || record_walk(dir, check_line, &c, err) < 0)
         return err_wrap(err, "boundary record");
-    if (c.anchored && c.seq < c.anchor_seq)
+    if (c.anchor < c.anchors_end)
         return err_set(err, ERR_INVALID,
                        "boundary record: ends with record %llu, the anchor is "
                        "of record %llu: its end was cut off",
                        (unsigned long long)c.seq,
-                       (unsigned long long)c.anchor_seq);
-    if (lines != NULL)
-        *lines = c.seq;
+                       (unsigned long long)c.anchors_end[-1].seq);
+    if (sum != NULL)
+        *sum = c.sum;
     return 0;
 }
 

@@ -122,6 +122,7 @@ int dirs_find(struct dirs *dirs, const char *state_env,
     char prefix[DIRS_PATH_MAX];
     size_t len;
 
+    dirs->record = (struct record_settings){0};
     if (find_prefix(prefix, sizeof(prefix), err) < 0 ||
         join(dirs->libexec, prefix, "/libexec/karzer", err) < 0 ||
         join(dirs->share, prefix, "/share/karzer", err) < 0 ||

@@ -11,6 +11,7 @@
 #define KARZER_CORE_DIRS_H
 
 #include "src/base/err.h"
+#include "src/core/record_settings.h"
 
 #define DIRS_PATH_MAX 4096
 
@@ -18,8 +19,10 @@ struct dirs {
     char libexec[DIRS_PATH_MAX];
     char share[DIRS_PATH_MAX];
     char state[DIRS_PATH_MAX]; /* exists, 0700, ours */
+    struct record_settings record;
 };
 
+/* `record` is zeroed. */
 int dirs_find(struct dirs *dirs, const char *state_env,
               const char *xdg_state_home, const char *home, struct err *err);
 

@@ -106,10 +106,13 @@ int sandbox_run(struct sandbox *sb, const struct run_next *next,
     d.code = &code;
     if (result_init(result, sb->grant.limits.output_bytes, err) < 0)
         return -1;
-    if (id_new(result->id, err) < 0 ||
-        events_code_run(sb->engine->boundary, sb->id, sb->lang, next, result,
-                        err) < 0)
+    if (id_new(result->id, err) < 0)
         return -1;
+    if (events_code_run(sb->engine->boundary, sb->id, sb->lang, next, result,
+                        &why) < 0) {
+        sandbox_unrecorded(sb, result, &why);
+        return 0;
+    }
     result->started = true;
     result->tier = sb->grant.tier->name;
     memcpy(result->effective, sb->cell->effective, sizeof(result->effective));
@@ -136,9 +139,9 @@ int sandbox_run(struct sandbox *sb, const struct run_next *next,
         snprintf(result->message, sizeof(result->message),
                  "the interpreter ended: the next block starts a new one");
     ev.hits |= sb->cell->usage.hits & ~hits_before;
-    r = sandbox_conclude(sb, result, &ev, &before, &why, err);
+    sandbox_conclude(sb, result, &ev, &before, &why);
     displayed_end(&d);
-    return r;
+    return 0;
 }
 
 int sandbox_put(struct sandbox *sb, const char *path, const void *data,

@@ -40,6 +40,7 @@ int engine_open(struct engine **out, const struct dirs *dirs, struct err *err)
         free(e);
         return err_wrap(err, "open the boundary record");
     }
+    boundary_settings(e->boundary, &dirs->record);
     *out = e;
     return 0;
 }
@@ -164,7 +165,6 @@ static int run_in(struct engine *e, const struct request *req,
     struct pump p = {.io = io, .result = result, .ev = &ev, .cmd = CMD_DRIVER};
     AUTO(buf) struct buf code;
     struct sandbox *sb;
-    int r;
 
     buf_init(&code, RUNTIME_CODE_MAX + 8192);
     if (sandbox_begin(e, req, true, &sb, result, err) < 0)
@@ -180,10 +180,10 @@ static int run_in(struct engine *e, const struct request *req,
         ev.internal = true;
     else
         run_program(sb, req, to, &p, &shown, &why);
-    r = sandbox_conclude(sb, result, &ev, NULL, &why, err);
+    sandbox_conclude(sb, result, &ev, NULL, &why);
     displayed_end(&shown);
     sandbox_drop(sb);
-    return r;
+    return 0;
 }
 
 static int result_begin(struct result *result, const struct request *req,

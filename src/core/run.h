@@ -54,8 +54,9 @@ struct run_io {
 
 /*
  * One run from request to result. *result is filled also when the request was
- * refused or this host cannot do it; result_fini it. -1 only when the record
- * cannot be written (nothing ran, or its end is not recorded).
+ * refused or this host cannot do it; result_fini it. -1 only when nothing ran
+ * because that could not be recorded; a run whose end could not be recorded is
+ * `internal`.
  */
 int run_once(struct engine *e, const struct request *req,
              const struct run_io *io, struct result *result, struct err *err);

@@ -221,10 +221,20 @@ static void evidence_mechanisms(struct evidence *ev, const struct cell *cell)
     ev->pids_rlimit = cell->effective[HOLDER_PIDS] == HOLDER_HOW_RLIMIT;
 }
 
-int sandbox_conclude(struct sandbox *sb, struct result *r, struct evidence *ev,
-                     const struct holder_usage *before, const struct err *why,
-                     struct err *err)
+void sandbox_unrecorded(struct sandbox *sb, struct result *r,
+                        const struct err *why)
 {
+    cell_end(sb->cell, NULL); /* a live one, too: no record, no run */
+    r->status = STATUS_INTERNAL;
+    r->detail = NULL;
+    snprintf(r->message, sizeof(r->message), "%s", why->text);
+}
+
+void sandbox_conclude(struct sandbox *sb, struct result *r, struct evidence *ev,
+                      const struct holder_usage *before, const struct err *why)
+{
+    struct err lost = {0};
+
     evidence_mechanisms(ev, sb->cell);
     sandbox_usage(r, sb->cell, before);
     r->status = result_decide(ev, &r->detail);
@@ -234,9 +244,9 @@ int sandbox_conclude(struct sandbox *sb, struct result *r, struct evidence *ev,
         snprintf(r->message, sizeof(r->message), "%s", why->text);
     if (r->message[0] == '\0')
         events_explain(r, &sb->grant);
-    if (events_limits(sb->engine->boundary, r, &sb->grant, ev, err) < 0)
-        return -1;
-    return events_finished(sb->engine->boundary, r, err);
+    if (events_limits(sb->engine->boundary, r, &sb->grant, ev, &lost) < 0 ||
+        events_finished(sb->engine->boundary, r, &lost) < 0)
+        sandbox_unrecorded(sb, r, &lost);
 }
 
 int sandbox_pump(struct sandbox *sb, struct pump *p, struct displayed *d,

@@ -70,10 +70,13 @@ int sandbox_pump(struct sandbox *sb, struct pump *p, struct displayed *d,
 void sandbox_usage(struct result *r, const struct cell *cell,
                    const struct holder_usage *before);
 
+/* The record cannot be written: the cell ends, the outcome is `internal`. */
+void sandbox_unrecorded(struct sandbox *sb, struct result *r,
+                        const struct err *why);
+
 /* From evidence to the result and the record. */
-int sandbox_conclude(struct sandbox *sb, struct result *r, struct evidence *ev,
-                     const struct holder_usage *before, const struct err *why,
-                     struct err *err);
+void sandbox_conclude(struct sandbox *sb, struct result *r, struct evidence *ev,
+                      const struct holder_usage *before, const struct err *why);
 
 /* For files: relative paths in the cell are below its home. */
 struct crossing sandbox_crossing(struct sandbox *sb, struct result *result);

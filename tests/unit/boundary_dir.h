@@ -78,25 +78,45 @@ static inline void made(int count)
     boundary_close(b);
 }
 
+/* Verifies with "N HASH" (NULL: none). */
+static inline int checked(const char *anchor, struct boundary_sum *sum,
+                          struct err *err)
+{
+    struct anchors all = {0};
+    int rc;
+
+    if (anchor != NULL)
+        assert_int_equal(anchors_add(&all, anchor, dir, err), 1);
+    rc = boundary_verify(dir, &all, sum, err);
+    anchors_fini(&all);
+    return rc;
+}
+
 static inline uint64_t good(const char *anchor)
 {
+    struct boundary_sum sum = {0};
     struct err err = {0};
-    uint64_t lines = 0;
 
-    if (boundary_verify(dir, anchor, &lines, &err) < 0)
+    if (checked(anchor, &sum, &err) < 0)
         fail_msg("%s", err.text);
-    return lines;
+    return sum.lines;
 }
 
 static inline void bad(const char *anchor, const char *why)
 {
     struct err err = {0};
 
-    if (boundary_verify(dir, anchor, NULL, &err) == 0)
+    if (checked(anchor, NULL, &err) == 0)
         fail_msg("not found: %s", why);
     assert_int_equal(err.code, ERR_INVALID);
     if (strstr(err.text, why) == NULL)
         fail_msg("\"%s\" lacks \"%s\"", err.text, why);
+}
+
+/* A file of this record is full at this size. */
+static inline void full_at(struct boundary *b, uint64_t size)
+{
+    boundary_settings(b, &(struct record_settings){.rotate_at = size});
 }
 
 /* The whole of a file; free() it. */

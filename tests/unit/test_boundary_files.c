@@ -35,8 +35,8 @@ static void full_files_keep_the_chain(void **state)
     char head[100];
 
     (void)state;
-    boundary_rotate_at(a, 2000);
-    boundary_rotate_at(b, 1000);
+    full_at(a, 2000);
+    full_at(b, 1000);
     for (int i = 0; i < 30; i++)
         add(i % 3 == 0 ? b : a, i);
     boundary_close(a);
@@ -72,7 +72,7 @@ static void write_many(int count)
     int rc = boundary_open(&b, dir, NULL);
 
     if (rc == 0)
-        boundary_rotate_at(b, 300000);
+        full_at(b, 300000);
     for (int i = 0; i < count && rc == 0; i++)
         rc = boundary_write(b, EVENT_FILE_IN, RUN,
                             json_pack("{s:i}", "size", i), NULL, NULL);
