@@ -18,7 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define AGENT_VERSION 1u
+#define AGENT_VERSION 2u
 #define AGENT_STREAM_FD 3           /* in the agent */
 #define AGENT_CMD_MAX 15u           /* live commands and operations */
 #define AGENT_DATA_MAX (128u << 10) /* payload of a data frame */
@@ -54,6 +54,7 @@ enum agent_type {
     AGENT_FILE_RENAME, /* from, to; FILE_DONE */
     AGENT_FILE_SYMLINK, /* target, path; FILE_DONE */
     AGENT_SHUTDOWN,     /* kill all, then exit */
+    AGENT_RESIZE,       /* struct agent_size: of the command's terminal */
 
     /* agent to engine */
     AGENT_HELLO = 64,  /* uint32_t version; the first frame */
@@ -73,13 +74,20 @@ enum agent_type {
 /*
  * EXEC: after this struct come, each NUL-terminated: the working directory,
  * argc arguments, envc "K=V" strings. argv[0] without a slash is looked up in
- * the PATH of *this* environment. stdin, stdout, stderr are pipes.
+ * the PATH of *this* environment. stdin, stdout, stderr are pipes; with
+ * AGENT_EXEC_TERMINAL they are a terminal of the cell's own /dev/pts, whose
+ * other end the agent keeps: STDIN is what is typed, STDOUT all that is shown,
+ * STDIN_EOF hangs it up.
  */
+struct agent_size {
+    uint16_t rows, columns;
+};
+
 struct agent_exec {
     uint32_t flags; /* enum agent_exec_flag */
     uint32_t argc;
     uint32_t envc;
-    uint32_t zero;
+    struct agent_size size; /* of the terminal; else zero */
 };
 
 enum agent_exec_flag {
@@ -89,10 +97,12 @@ enum agent_exec_flag {
     AGENT_EXEC_RUNTIME = 2,
     /* stdin is /dev/null: no STDIN frames will come. */
     AGENT_EXEC_NO_STDIN = 4,
+    /* A new terminal, the controlling one; with LAST or alone. */
+    AGENT_EXEC_TERMINAL = 8,
 };
 
 enum agent_stage {
-    AGENT_STAGE_START = 0, /* fork, pipes */
+    AGENT_STAGE_START = 0, /* fork, pipes, the terminal */
     AGENT_STAGE_CHDIR,
     AGENT_STAGE_LOOKUP, /* not found in PATH: exit status 127 */
     AGENT_STAGE_EXEC,   /* found, not started: 126, or 127 on ENOENT */

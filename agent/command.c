@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "agent/exec.h"
+#include "agent/terminal.h"
 
 /* Less than this is not worth a read while more room will come. */
 #define ROOM_MIN 4096u
@@ -51,6 +52,7 @@ void command_exec(struct command *c, const struct exec_plan *plan,
     c->flags = plan->flags;
     c->pid = pid;
     c->behind = false;
+    c->held = ends.held;
     in_open(&c->in[COMMAND_STDIN], ends.in);
     in_open(&c->in[COMMAND_RUNTIME_IN], ends.runtime);
     c->out[COMMAND_STDOUT] = (struct command_out){.fd = ends.out};
@@ -130,13 +132,29 @@ int command_input(struct command *c, enum command_input which, const char *data,
     return 0;
 }
 
+/* With the last descriptor of our end the kernel hangs the terminal up. */
+static void hang_up(struct command *c)
+{
+    if (c->held < 0)
+        return;
+    close_out(c, COMMAND_STDOUT);
+    close(c->held);
+    c->held = -1;
+}
+
+static void end_input(struct command *c, enum command_input which)
+{
+    close_in(c, which);
+    hang_up(c);
+}
+
 void command_input_eof(struct command *c, enum command_input which)
 {
     struct command_in *in = &c->in[which];
 
     in->ending = true;
     if (in->at == in->len)
-        close_in(c, which);
+        end_input(c, which);
 }
 
 static bool owes_credit(const struct command_in *in)
@@ -158,7 +176,7 @@ static void in_turn(struct command *c, enum command_input which,
         if (in->at == in->len) {
             in->at = in->len = 0;
             if (in->ending)
-                close_in(c, which);
+                end_input(c, which);
         }
     }
     if (!owes_credit(in) || !frame_free(out))
@@ -167,6 +185,12 @@ static void in_turn(struct command *c, enum command_input which,
     in->credit += in->taken;
     in->taken = 0;
     frame_put(out, AGENT_CREDIT, c->cmd, credit, sizeof(credit));
+}
+
+void command_resize(const struct command *c, const struct agent_size *size)
+{
+    if (c->state == COMMAND_RUNNING && c->held >= 0)
+        terminal_resize(c->in[COMMAND_STDIN].fd, size);
 }
 
 void command_signal(const struct command *c, int signal)
@@ -201,6 +225,9 @@ void command_drain(struct command *c)
     owe(&c->out[COMMAND_RUNTIME_OUT]);
     owe(&c->out[COMMAND_STDOUT]);
     owe(&c->out[COMMAND_STDERR]);
+    /* Of a terminal FIONREAD tells a part; a read that finds none ends it. */
+    if (c->held >= 0 && c->out[COMMAND_STDOUT].fd >= 0)
+        c->out[COMMAND_STDOUT].owed = TERMINAL_HOLDS;
 }
 
 /* One read of at most `most` bytes into a frame. */
@@ -290,6 +317,7 @@ static void draining_turn(struct command *c, struct frame_out *out)
         close_out(c, (enum command_output)i);
     for (int i = 0; i < COMMAND_INPUTS; i++)
         close_in(c, (enum command_input)i);
+    hang_up(c);
     c->state = COMMAND_FREE;
 }
 

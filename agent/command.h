@@ -6,6 +6,10 @@
  * the output buffer has room. Nothing is lost or reordered within a channel,
  * and what the program wrote to stdout or stderr before it wrote to its
  * runtime channel is sent first. Owned by loop.c, one per `cmd`.
+ *
+ * A terminal's end is one descriptor for both directions, twice; that the agent
+ * holds the program's end, too, keeps it from ending when nobody else does for
+ * a while.
  */
 #ifndef KARZER_AGENT_COMMAND_H
 #define KARZER_AGENT_COMMAND_H
@@ -55,6 +59,7 @@ struct command {
     uint16_t cmd;
     uint32_t flags;
     pid_t pid;
+    int held;    /* the program's end of its terminal; -1: it has pipes */
     bool behind; /* runtime bytes wait behind what stdout and stderr owe */
     struct agent_exited end;
     struct command_in in[COMMAND_INPUTS];
@@ -69,6 +74,9 @@ void command_exec(struct command *c, const struct exec_plan *plan,
 int command_input(struct command *c, enum command_input which, const char *data,
                   size_t len);
 void command_input_eof(struct command *c, enum command_input which);
+
+/* Nothing without a terminal. */
+void command_resize(const struct command *c, const struct agent_size *size);
 
 void command_signal(const struct command *c, int signal);
 

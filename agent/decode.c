@@ -7,7 +7,9 @@
 
 #include <string.h>
 
-#define EXEC_FLAGS (AGENT_EXEC_LAST | AGENT_EXEC_RUNTIME | AGENT_EXEC_NO_STDIN)
+#define EXEC_FLAGS                                                             \
+    (AGENT_EXEC_LAST | AGENT_EXEC_RUNTIME | AGENT_EXEC_NO_STDIN |              \
+     AGENT_EXEC_TERMINAL)
 
 struct rule {
     uint32_t min; /* payload bytes */
@@ -20,6 +22,7 @@ struct rule {
 #define PATHS(n) (2 * (n)), (AGENT_PATH_MAX * (n))
 #define NUMBER ((uint32_t)sizeof(uint32_t))
 #define PUT ((uint32_t)sizeof(struct agent_put))
+#define SIZE ((uint32_t)sizeof(struct agent_size))
 static const struct rule rules[] = {
     [AGENT_EXEC]         = {sizeof(struct agent_exec) + 3, AGENT_EXEC_MAX, 1, 1},
     [AGENT_STDIN]        = {0, AGENT_DATA_MAX, 1, 1},
@@ -39,6 +42,7 @@ static const struct rule rules[] = {
     [AGENT_FILE_RENAME]  = {PATHS(2), 1, 1},
     [AGENT_FILE_SYMLINK] = {PATHS(2), 1, 1},
     [AGENT_SHUTDOWN]     = {0, 0, 0, 1},
+    [AGENT_RESIZE]       = {SIZE, SIZE, 1, 1},
 };
 /* clang-format on */
 
@@ -64,6 +68,14 @@ static char *string_end(char *at, const char *end)
     return nul == NULL ? NULL : nul + 1;
 }
 
+/* A terminal goes with no other way in or out, a size with a terminal. */
+static int check_terminal(const struct agent_exec *head)
+{
+    if ((head->flags & AGENT_EXEC_TERMINAL) == 0)
+        return head->size.rows == 0 && head->size.columns == 0 ? 0 : -1;
+    return head->flags & (AGENT_EXEC_RUNTIME | AGENT_EXEC_NO_STDIN) ? -1 : 0;
+}
+
 int decode_exec(char *payload, size_t len, struct exec_plan *plan)
 {
     struct agent_exec head;
@@ -75,11 +87,12 @@ int decode_exec(char *payload, size_t len, struct exec_plan *plan)
         return -1;
     memcpy(&head, payload, sizeof(head));
     count = (uint64_t)head.argc + head.envc;
-    if ((head.flags & ~(uint32_t)EXEC_FLAGS) != 0 || head.zero != 0)
+    if ((head.flags & ~(uint32_t)EXEC_FLAGS) != 0 || check_terminal(&head) < 0)
         return -1;
     if (head.argc == 0 || count > len) /* each is one byte at least */
         return -1;
-    *plan = (struct exec_plan){head.flags, head.argc, head.envc, at, NULL};
+    *plan = (struct exec_plan){head.flags, head.argc, head.envc,
+                               head.size,  at,        NULL};
     if (at == end || *at != '/')
         return -1;
     at = string_end(at, end);
@@ -134,6 +147,14 @@ int decode_put(const char *payload, size_t len, struct agent_put *put,
     if (put->zero != 0)
         return -1;
     return decode_strings(payload + sizeof(*put), len - sizeof(*put), path, 1);
+}
+
+int decode_size(const char *payload, size_t len, struct agent_size *size)
+{
+    if (len != sizeof(*size))
+        return -1;
+    memcpy(size, payload, len);
+    return 0;
 }
 
 int decode_number(const char *payload, size_t len, uint32_t *number,

@@ -22,6 +22,7 @@ struct exec_plan {
     uint32_t flags; /* enum agent_exec_flag */
     uint32_t argc;
     uint32_t envc;
+    struct agent_size size; /* with AGENT_EXEC_TERMINAL */
     char *cwd;
     char *strings; /* argc, then envc of them, each NUL-terminated */
 };
@@ -43,6 +44,9 @@ int decode_strings(const char *payload, size_t len, const char **out,
 /* FILE_PUT: the struct, then a path. */
 int decode_put(const char *payload, size_t len, struct agent_put *put,
                const char **path);
+
+/* RESIZE. */
+int decode_size(const char *payload, size_t len, struct agent_size *size);
 
 /* A uint32_t, then (when `path` is not NULL) a path. */
 int decode_number(const char *payload, size_t len, uint32_t *number,

@@ -17,6 +17,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "agent/terminal.h"
+
 #define PATH_DEFAULT "/bin:/usr/bin" /* as execvp() when PATH is not set */
 #define VEC_SMALL 1024u
 #define CHILD_STACK 16384u
@@ -149,6 +151,8 @@ static int child_setup(const struct start *s)
         if (s->fd[i] >= 0 && dup2(s->fd[i], i) < 0)
             return -1;
     }
+    if ((s->plan->flags & AGENT_EXEC_TERMINAL) != 0 && terminal_take(0) < 0)
+        return -1;
     if (files_own.rlim_max != files_child.rlim_max &&
         setrlimit(RLIMIT_NOFILE, &files_child) < 0)
         return -1;
@@ -207,6 +211,20 @@ static int open_runtime(int *ours, int *childs)
     return 0;
 }
 
+static int open_terminal(const struct exec_plan *plan, struct exec_ends *ends,
+                         int *childs)
+{
+    if (terminal_open(&plan->size, &ends->in, &ends->held) < 0)
+        return -1;
+    ends->out = fcntl(ends->in, F_DUPFD_CLOEXEC, 0);
+    for (int i = 0; i < 3; i++) {
+        childs[i] = fcntl(ends->held, F_DUPFD_CLOEXEC, CHILD_FD_MAX);
+        if (childs[i] < 0)
+            return -1;
+    }
+    return ends->out < 0 ? -1 : 0;
+}
+
 static int open_ends(uint32_t flags, struct exec_ends *ends, int *childs)
 {
     if ((flags & AGENT_EXEC_NO_STDIN) != 0) {
@@ -223,6 +241,14 @@ static int open_ends(uint32_t flags, struct exec_ends *ends, int *childs)
     if ((flags & AGENT_EXEC_RUNTIME) == 0)
         return 0;
     return open_runtime(&ends->runtime, &childs[3]);
+}
+
+static int open_way(const struct exec_plan *plan, struct exec_ends *ends,
+                    int *childs)
+{
+    if ((plan->flags & AGENT_EXEC_TERMINAL) != 0)
+        return open_terminal(plan, ends, childs);
+    return open_ends(plan->flags, ends, childs);
 }
 
 static void close_all(const int *fd, int n)
@@ -260,8 +286,8 @@ pid_t exec_start(const struct exec_plan *plan, struct exec_ends *ends,
     char **vec = vec_take(slots);
     pid_t pid = -1;
 
-    *ends = (struct exec_ends){-1, -1, -1, -1};
-    if (vec == NULL || open_ends(plan->flags, ends, start.fd) < 0) {
+    *ends = (struct exec_ends){-1, -1, -1, -1, -1};
+    if (vec == NULL || open_way(plan, ends, start.fd) < 0) {
         start.failure.sys = (uint32_t)errno;
     } else {
         decode_exec_vec(plan, vec);
@@ -274,7 +300,8 @@ pid_t exec_start(const struct exec_plan *plan, struct exec_ends *ends,
     close_all(start.fd, CHILD_FD_MAX);
     if (start.failure.sys == 0)
         return pid;
-    close_all((int[]){ends->in, ends->out, ends->err, ends->runtime}, 4);
+    close_all(
+        (int[]){ends->in, ends->out, ends->err, ends->runtime, ends->held}, 5);
     *failure = start.failure;
     return -1;
 }

@@ -4,8 +4,9 @@
  *
  * The child shares the agent's memory until it has become the program (as
  * vfork), so a failure in it is told by a plain variable. It gets a session and
- * process group of its own, no blocked signal, and no descriptor but 0 to 2
- * (and 3 with a runtime channel). Called by command.c.
+ * process group of its own, a terminal if it was asked for, no blocked signal,
+ * and no descriptor but 0 to 2 (and 3 with a runtime channel). Called by
+ * command.c.
  */
 #ifndef KARZER_AGENT_EXEC_H
 #define KARZER_AGENT_EXEC_H
@@ -21,6 +22,7 @@ struct exec_ends {
     int out;
     int err;
     int runtime; /* a socket */
+    int held;    /* with a terminal: its program's end, so that there is one */
 };
 
 struct exec_failure {

@@ -97,6 +97,17 @@ static int on_signal(struct agent *a, const struct agent_frame *head,
     return 0;
 }
 
+static int on_resize(struct agent *a, const struct agent_frame *head,
+                     char *payload)
+{
+    struct agent_size size;
+
+    if (decode_size(payload, head->size, &size) < 0)
+        return -1;
+    command_resize(&a->command[head->cmd], &size);
+    return 0;
+}
+
 static uint64_t now_ms(void)
 {
     struct timespec now;
@@ -182,6 +193,7 @@ static const frame_handler handlers[] = { /* decode_head() knows the types */
     [AGENT_FILE_REMOVE]  = on_file,
     [AGENT_FILE_RENAME]  = on_file,
     [AGENT_FILE_SYMLINK] = on_file,
+    [AGENT_RESIZE]       = on_resize,
 };
 /* clang-format on */
 

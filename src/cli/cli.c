@@ -5,6 +5,7 @@
 #include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "src/base/auto.h"
@@ -46,6 +47,18 @@ int cli_try(const struct tier *tier, struct err *err)
 const char *cli_home(void)
 {
     return started.home;
+}
+
+const char *cli_term(void)
+{
+    static const char word[] = "abcdefghijklmnopqrstuvwxyz"
+                               "ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-+._";
+    const char *term = started.term;
+
+    if (term == NULL || term[0] == '\0' || strlen(term) > 64 ||
+        term[strspn(term, word)] != '\0')
+        return "xterm";
+    return term;
 }
 
 bool cli_has_stdin(void)

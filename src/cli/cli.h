@@ -22,7 +22,8 @@ struct cli_start {
     const char *anchor;         /* KARZER_ANCHOR and so on, or NULL */
     const char *anchor_every;
     const char *record_size;
-    bool has_stdin; /* it was open */
+    const char *term; /* TERM, or NULL */
+    bool has_stdin;   /* it was open */
 };
 void cli_start(const struct cli_start *start);
 
@@ -36,6 +37,10 @@ int cli_try(const struct tier *tier, struct err *err);
 
 /* The operator's home directory; NULL: not told. */
 const char *cli_home(void);
+
+/* What the operator's terminal is, as TERM says it: a word, "xterm" when it is
+ * not told or is no word. */
+const char *cli_term(void);
 
 /* Was stdin open when karzer started? */
 bool cli_has_stdin(void);

@@ -19,10 +19,12 @@
 #include "src/cli/options.h"
 #include "src/cli/run_args.h"
 #include "src/cli/show.h"
+#include "src/cli/terminal.h"
 #include "src/core/run.h"
 
 struct screen {
     struct show out, err;
+    struct vt vt; /* with a terminal of the program's own */
 };
 
 static int on_output(void *ctx, int stream, const void *data, size_t len)
@@ -48,6 +50,16 @@ static void screen_init(struct screen *screen, const struct limits *limits)
     show_init(&screen->err, STDERR_FILENO, cap);
     screen->out.deadline_us = screen->err.deadline_us = deadline;
     screen->out.give_up = screen->err.give_up = forward_kills;
+    screen->vt = (struct vt){0};
+}
+
+/* What a person should know of what the program tried on the terminal. */
+static void screen_warn(const struct screen *screen)
+{
+    if (screen->vt.clipboard > 0)
+        show_line(STDERR_FILENO,
+                  "terminal: the program asked for your clipboard; it was not "
+                  "passed on");
 }
 
 static void screen_fini(struct screen *screen)
@@ -89,6 +101,17 @@ static void show_closing(struct screen *screen, const struct result *r,
     strs_fini(&lines);
 }
 
+static int screen_enter(struct screen *screen, struct run_io *io,
+                        struct err *err)
+{
+    if (terminal_enter(err) < 0)
+        return -1;
+    screen->vt.left = terminal_left();
+    screen->out.vt = &screen->vt;
+    io->window = terminal_size;
+    return 0;
+}
+
 static int run_for_person(struct engine *e, const struct run_args *args,
                           struct err *err)
 {
@@ -105,11 +128,17 @@ static int run_for_person(struct engine *e, const struct run_args *args,
     int r;
 
     screen_init(&screen, &args->req.limits);
+    if (args->req.terminal && screen_enter(&screen, &io, err) < 0) {
+        screen_fini(&screen);
+        return cli_fail(err);
+    }
     r = run_once(e, &args->req, &io, &result, err);
     if (r == 0)
         status = result_exit_status(&result);
     status = stream_status(&screen.out, "stdout", status);
     status = stream_status(&screen.err, "stderr", status);
+    terminal_leave();
+    screen_warn(&screen);
     if (r == 0)
         show_closing(&screen, &result, &args->req.limits);
     else

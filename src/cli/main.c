@@ -76,6 +76,7 @@ int main(int argc, char **argv)
         .anchor = getenv("KARZER_ANCHOR"),
         .anchor_every = getenv("KARZER_ANCHOR_EVERY"),
         .record_size = getenv("KARZER_RECORD_SIZE"),
+        .term = getenv("TERM"),
     };
     const struct verb *verb;
 

@@ -20,6 +20,7 @@
 #include "src/base/fd.h"
 #include "src/cli/cli.h"
 #include "src/cli/options.h"
+#include "src/cli/run_terminal.h"
 #include "src/core/tier.h"
 
 static int set_text(char **at, const char *text, struct err *err)
@@ -189,6 +190,8 @@ static int set_flag(struct run_args *args, enum option_id id)
         args->req.output_kill = true;
     else if (id == OPTION_HELP)
         args->help = true;
+    else if (id == OPTION_TERMINAL)
+        args->req.terminal = true;
     return 0;
 }
 
@@ -449,6 +452,8 @@ int run_args_parse(struct run_args *args, enum verb_id verb, int argc,
     if (r < 0 || args->help)
         return r;
     args->req.has_stdin = cli_has_stdin() && !args->stdin_is_code;
+    if (args->req.terminal && run_terminal(args, &scan, err) < 0)
+        return -1;
     return request_check(&args->req, err);
 }
 

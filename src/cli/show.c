@@ -113,6 +113,8 @@ int show_put(struct show *s, const void *data, size_t len)
     char clean[VISIBLE_ROOM(CLEAN_AT)];
     const char *at = data;
 
+    _Static_assert(VT_ROOM(CLEAN_AT) <= sizeof(clean), "room for both");
+
     if (s->gone)
         return failed(s, s->sys);
     if (len == 0)
@@ -122,7 +124,8 @@ int show_put(struct show *s, const void *data, size_t len)
         return send_on(s, at, len);
     while (len > 0) {
         size_t part = len < CLEAN_AT ? len : CLEAN_AT;
-        size_t n = visible_put(&s->visible, at, part, clean);
+        size_t n = s->vt != NULL ? vt_put(s->vt, at, part, clean)
+                                 : visible_put(&s->visible, at, part, clean);
 
         if (send_on(s, clean, n) < 0)
             return -1;

@@ -2,10 +2,10 @@
 /*
  * show - the way of a program's output to a person or a pipe.
  *
- * A terminal gets what visible.h lets through; anything else gets the bytes as
- * they are. A reader that does not read holds the program up, but never past
- * the deadline: what comes later is kept and written by show_end, when the run
- * is over.
+ * A terminal gets what visible.h lets through, or vt.h, where the program has a
+ * terminal of its own; anything else gets the bytes as they are. A reader that
+ * does not read holds the program up, but never past the deadline: what comes
+ * later is kept and written by show_end, when the run is over.
  */
 #ifndef KARZER_CLI_SHOW_H
 #define KARZER_CLI_SHOW_H
@@ -16,6 +16,7 @@
 
 #include "src/base/buf.h"
 #include "src/cli/visible.h"
+#include "src/cli/vt.h"
 
 struct show {
     int fd;        /* not owned */
@@ -27,6 +28,7 @@ struct show {
     uint64_t deadline_us;  /* clock_us(); 0: none */
     bool (*give_up)(void); /* asked while waiting; NULL: never */
     struct visible visible;
+    struct vt *vt; /* in the place of visible; NULL: not; not owned */
     struct buf late;
 };
 

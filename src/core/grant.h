@@ -44,6 +44,8 @@ struct grant {
     bool runtime;     /* the program is a language driver (abi/runtime.h) */
     bool lasting;     /* several blocks or commands: each has the wall time */
     bool has_stdin;
+    bool terminal; /* its stdin, stdout and stderr are one, of this size */
+    uint16_t rows, columns;
     bool output_kill;
 };
 

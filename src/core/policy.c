@@ -209,6 +209,9 @@ int policy_decide(const struct dirs *dirs, const struct request *req,
     grant->may_lack = req->may_lack;
     grant->has_stdin = req->has_stdin;
     grant->output_kill = req->output_kill;
+    grant->terminal = req->terminal;
+    grant->rows = req->rows;
+    grant->columns = req->columns;
     grant->cwd = strdup(cwd);
     if (grant->cwd == NULL)
         return err_set(err, ERR_HOST, "out of memory");

@@ -265,7 +265,22 @@ static int feed_stdin(struct pump *p, struct err *err)
                           err);
     }
     p->stdin_eof = true;
+    if (p->grant->terminal && p->grace_us == 0) {
+        p->hung_up = true; /* the agent hangs the program's up, too */
+        p->grace_us = clock_us() + KILL_GRACE_US;
+    }
     return stream_put(p->stream, AGENT_STDIN_EOF, p->cmd, NULL, 0, err);
+}
+
+static int feed_window(struct pump *p, struct err *err)
+{
+    struct agent_size size = {0};
+
+    if (p->io->window == NULL)
+        return 0;
+    p->io->window(&size.rows, &size.columns);
+    return stream_put(p->stream, AGENT_RESIZE, p->cmd, &size, sizeof(size),
+                      err);
 }
 
 static int feed_signal(struct pump *p, struct err *err)
@@ -280,6 +295,8 @@ static int feed_signal(struct pump *p, struct err *err)
         end_program(p);
         return 0;
     }
+    if (sig == SIGWINCH && p->grant->terminal)
+        return feed_window(p, err);
     at = (uint32_t)sig;
     return stream_put(p->stream, AGENT_SIGNAL, p->cmd, &at, sizeof(at), err);
 }
@@ -294,8 +311,10 @@ static void look_at_clock(struct pump *p)
         p->ev->wall = true;
         end_program(p);
     }
-    if (p->grace_us != 0 && now >= p->grace_us && !p->exited)
+    if (p->grace_us != 0 && now >= p->grace_us && !p->exited) {
+        p->ev->killed = p->ev->killed || p->hung_up;
         cell_kill(p->cell);
+    }
 }
 
 static struct timespec time_left(const struct pump *p)

@@ -41,7 +41,8 @@ struct pump {
     size_t code_at;
     uint32_t credit_stdin, credit_runtime;
     bool stdin_eof, exited, done;
-    bool deaf; /* the runtime's channel broke a rule */
+    bool hung_up; /* the client's terminal is gone */
+    bool deaf;    /* the runtime's channel broke a rule */
     bool exec_failed;
     uint64_t begun_us;    /* STARTED */
     uint64_t ended_us;    /* the program's end, or the first sign of it */

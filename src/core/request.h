@@ -36,7 +36,9 @@ struct request {
 
     struct limits limits;
     bool output_kill;
-    bool has_stdin;                          /* the client will send stdin */
+    bool has_stdin; /* the client will send stdin */
+    bool terminal;  /* the program gets one of its own, of this size */
+    uint16_t rows, columns;
     struct strs env;                         /* K=V */
     struct file_pair in[REQUEST_FILES_MAX];  /* host path : cell path */
     struct file_pair out[REQUEST_FILES_MAX]; /* cell path : host path */

@@ -44,6 +44,9 @@ struct run_io {
      * (ppoll with an empty mask), and only then: none is lost. */
     int (*poll_signal)(void *ctx);
 
+    /* Asked when poll_signal said SIGWINCH and the program has a terminal. */
+    void (*window)(uint16_t *rows, uint16_t *columns);
+
     /* With watch_client: when this socket's other end is closed, the run is
      * ended as `killed`. */
     bool watch_client;

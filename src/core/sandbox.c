@@ -161,6 +161,11 @@ int sandbox_settle(struct sandbox *sb, struct err *err)
     sb->settled = true;
     if (sb->cell->effective[HOLDER_FILES] != HOLDER_HOW_LANDLOCK)
         return 0;
+    if (sb->grant.terminal)
+        return err_set(err, ERR_HOST,
+                       "-t: a terminal of the cell's own needs mount "
+                       "namespaces, which this host does not give; without -t "
+                       "it runs");
     return host_paths(sb, err);
 }
 
@@ -179,13 +184,24 @@ static uint32_t exec_flags(const struct sandbox *sb, bool runtime, bool input)
     return flags;
 }
 
+/* The one program of a run may have a terminal. */
+static void exec_terminal(const struct grant *g, struct agent_exec *head)
+{
+    head->flags &= ~(uint32_t)AGENT_EXEC_NO_STDIN;
+    head->flags |= AGENT_EXEC_TERMINAL;
+    head->size = (struct agent_size){.rows = g->rows, .columns = g->columns};
+}
+
 int sandbox_exec(struct sandbox *sb, uint16_t cmd, const struct strs *argv,
                  bool runtime, bool input, struct err *err)
 {
-    const struct agent_exec head = {.flags = exec_flags(sb, runtime, input),
-                                    .argc = (uint32_t)argv->len,
-                                    .envc = (uint32_t)sb->grant.env.len};
+    struct agent_exec head = {.flags = exec_flags(sb, runtime, input),
+                              .argc = (uint32_t)argv->len,
+                              .envc = (uint32_t)sb->grant.env.len};
     AUTO(buf) struct buf b;
+
+    if (sb->grant.terminal)
+        exec_terminal(&sb->grant, &head);
 
     buf_init(&b, AGENT_EXEC_MAX);
     if (buf_add(&b, &head, sizeof(head), err) < 0 ||

@@ -27,6 +27,8 @@ static void try_exec(char *payload, size_t len)
     if (decode_exec(payload, len, &plan) < 0)
         return;
     slots = decode_exec_slots(&plan);
+    check((plan.flags & AGENT_EXEC_TERMINAL) != 0 ||
+          (plan.size.rows == 0 && plan.size.columns == 0));
     check(plan.argc > 0 && plan.cwd[0] == '/' && slots <= len + 3);
     vec = calloc(slots, sizeof(char *));
     check(vec != NULL);
@@ -45,8 +47,11 @@ static void try_paths(const char *payload, size_t len)
 {
     struct agent_put put;
     const char *path[2] = {"x", "x"};
+    struct agent_size window;
     uint32_t number;
 
+    if (decode_size(payload, len, &window) == 0)
+        check(len == sizeof(window));
     if (decode_strings(payload, len, path, 1) == 0)
         check(strlen(path[0]) + 1 == len && len <= AGENT_PATH_MAX);
     if (decode_strings(payload, len, path, 2) == 0)

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* run_terminal - see run_terminal.h. Called by run_args.c. */
+#include "src/cli/run_terminal.h"
+
+#include <string.h>
+
+#include "src/base/auto.h"
+#include "src/cli/cli.h"
+#include "src/cli/terminal.h"
+
+/* In the place of the defaults of limits.def: nobody works for 30 s. */
+static const struct usual {
+    const char *option, *value;
+} usuals[] = {{"wall", "8h"}, {"cpu-time", "1h"}, {"output", "16M"}};
+
+static int limits_widen(struct limits *limits, uint64_t said, struct err *err)
+{
+    for (size_t i = 0; i < ARRAY_LEN(usuals); i++) {
+        const struct limit_row *row = limit_find(usuals[i].option);
+
+        if (said & (UINT64_C(1) << ((row - limit_rows) & 63)))
+            continue;
+        if (limits_parse(limits, row, usuals[i].value, err) < 0)
+            return -1;
+    }
+    return 0;
+}
+
+/* --env TERM=... wins. */
+static int term_add(struct strs *env, struct err *err)
+{
+    for (size_t i = 0; i < env->len; i++)
+        if (strncmp(env->at[i], "TERM=", 5) == 0)
+            return 0;
+    return strs_addf(env, err, "TERM=%s", cli_term());
+}
+
+int run_terminal(struct run_args *args, const struct option_scan *scan,
+                 struct err *err)
+{
+    if (args->json)
+        return err_set(err, ERR_INVALID,
+                       "-t: is for a person at a terminal, --json for a "
+                       "program: one of them");
+    if (terminal_check(err) < 0)
+        return -1;
+    terminal_size(&args->req.rows, &args->req.columns);
+    if (limits_widen(&args->req.limits, scan->seen_limits, err) < 0)
+        return -1;
+    return term_add(&args->req.env, err);
+}
