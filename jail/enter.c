@@ -11,7 +11,6 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,10 +20,10 @@
 #include "jail/handoff.h"
 #include "jail/identity.h"
 #include "jail/limits.h"
+#include "jail/mask.h"
 #include "jail/pass.h"
 #include "jail/seccomp.h"
 #include "jail/spaces.h"
-#include "jail/tree.h"
 #include "jail/view.h"
 #include "src/base/auto.h"
 #include "src/base/fd.h"
@@ -59,20 +58,6 @@ static int process_prepare(struct jail *j, struct err *err)
     (void)err;
     umask(0); /* the view sets each mode itself */
     fd_write_text(j->proc_fd, "self/oom_score_adj", "1000");
-    return 0;
-}
-
-/* On a read-only mount that nothing else can reach, so that the cell cannot
- * change it through /proc/self/exe (CVE-2019-5736). */
-static int agent_detach(struct jail *j, struct err *err)
-{
-    const char *path = handoff_text(j->h, j->h->agent);
-
-    j->agent_fd = tree_clone(AT_FDCWD, path);
-    if (j->agent_fd < 0 ||
-        tree_set(j->agent_fd,
-                 MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV) < 0)
-        return err_sys(err, "%s", path);
     return 0;
 }
 
@@ -183,14 +168,14 @@ static int agent_start(struct jail *j, struct err *err)
 static const struct step steps[] = {
     {"stream", stream_take},              /* first: nothing else becomes fd 3 */
     {"process", process_prepare},         /* needs the host's /proc as it is */
-    {"agent", agent_detach},              /* its path is the host's */
-    {"view", view_make},                  /* while the old root is visible */
+    {"view", view_make},                  /* while the old root is visible and
+                                             the host's sockets are listed */
+    {"root", view_turn},                  /* all that comes from there is here */
+    {"masks", mask_files},                /* no name leads out any more */
     {"control groups", groups_enter},     /* the holder made them meanwhile; the
                                              cgroup view starts here */
     {"namespaces", spaces_settle},        /* needs rights over the host's time */
-    {"network", spaces_join},             /* the holder made it meanwhile; the
-                                             view read the host's sockets */
-    {"root", view_turn},                  /* every mount exists */
+    {"network", spaces_join},             /* the holder made it meanwhile */
     {"identity", identity_become},        /* all below needs no root */
     {"capabilities", rights_drop},        /* after the last right is used */
     {"holder", holder_follow},            /* a change of ids undoes it */

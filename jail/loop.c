@@ -107,18 +107,6 @@ static void sample(struct state *s, struct holder_usage *u)
     u->hits |= s->hits;
 }
 
-/*
- * With this open until our exit, the cell's mounts are taken down then, and not
- * while its death is waited for. If it cannot be had, they go earlier.
- */
-static void keep_mounts(const struct loop *l)
-{
-    char path[32];
-
-    snprintf(path, sizeof(path), "%d/ns/mnt", (int)l->pid);
-    (void)openat(l->j->proc_fd, path, O_RDONLY | O_CLOEXEC);
-}
-
 static void go_ready(struct state *s)
 {
     const struct holder_limits *limits = &s->l->j->h->limits;
@@ -130,7 +118,6 @@ static void go_ready(struct state *s)
     memcpy(m.effective, s->l->j->effective, sizeof(m.effective));
     tell(s->l->control, &m);
     s->ready = true;
-    keep_mounts(s->l);
     s->sample_us = now + (uint64_t)limiter_interval_ms(s->l->j->limiter) * 1000;
     if (limits->wall_ms != 0)
         s->wall_us = now + (limits->wall_ms + HOLDER_WALL_GRACE_MS) * 1000;

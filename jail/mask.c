@@ -8,7 +8,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -63,17 +65,54 @@ int mask_point(const struct jail *j, int point, mode_t only, const char *path,
 }
 
 /* What we cannot look up, the cell cannot either: it has fewer rights. */
+static int is_out_of_reach(void)
+{
+    return errno == ENOENT || errno == ENOTDIR || errno == EACCES ||
+           errno == ELOOP;
+}
+
 int mask_path(const struct jail *j, const char *path, mode_t only,
               struct err *err)
 {
     AUTO(fd) int point = tree_find(j, path);
 
     if (point < 0)
-        return errno == ENOENT || errno == ENOTDIR || errno == EACCES ||
-                       errno == ELOOP
-                   ? 0
-                   : err_sys(err, "mask /%s", path);
+        return is_out_of_reach() ? 0 : err_sys(err, "mask /%s", path);
     return mask_point(j, point, only, path, err);
+}
+
+/* By name: two calls where descriptors take six. The old root is gone, so that
+ * what a link says is looked up below the new one. */
+static int mask_row(const struct jail *j, const char *path, struct err *err)
+{
+    char empty[32] = "dev/null";
+    struct stat st;
+
+    if (stat(path, &st) < 0)
+        return is_out_of_reach() ? 0 : err_sys(err, "mask /%s", path);
+    if (is_closed(j, &st))
+        return 0;
+    if (S_ISDIR(st.st_mode))
+        snprintf(empty, sizeof(empty), "proc/self/fd/%d", j->empty_fd);
+    return mount(empty, path, NULL, MS_BIND, NULL) < 0
+               ? err_sys(err, "mask /%s", path)
+               : 0;
+}
+
+/* The first row of host_etc, which is sorted, that may be `name`. */
+static size_t first_row(const char *name)
+{
+    size_t low = 0, high = ARRAY_LEN(host_etc);
+
+    while (low < high) {
+        size_t at = (low + high) / 2;
+
+        if (host_etc[at][strlen("etc/")] < name[0])
+            low = at + 1;
+        else
+            high = at;
+    }
+    return low;
 }
 
 /* The rows of host_etc that begin with this name of the cell's /etc. */
@@ -81,12 +120,13 @@ static int mask_name(const struct jail *j, const char *name, struct err *err)
 {
     size_t n = strlen(name);
 
-    for (size_t i = 0; i < ARRAY_LEN(host_etc); i++) {
+    for (size_t i = first_row(name); i < ARRAY_LEN(host_etc); i++) {
         const char *row = host_etc[i] + strlen("etc/");
 
-        if (row[0] == name[0] && strncmp(row, name, n) == 0 &&
-            (row[n] == '\0' || row[n] == '/') &&
-            mask_path(j, host_etc[i], 0, err) < 0)
+        if (row[0] != name[0])
+            break;
+        if (strncmp(row, name, n) == 0 && (row[n] == '\0' || row[n] == '/') &&
+            mask_row(j, host_etc[i], err) < 0)
             return -1;
     }
     return 0;
@@ -114,10 +154,10 @@ static int mask_etc(const struct jail *j, struct err *err)
     return len < 0 ? err_sys(err, "list /etc") : 0;
 }
 
-int mask_files(const struct jail *j, struct err *err)
+int mask_files(struct jail *j, struct err *err)
 {
     for (size_t i = 0; i < ARRAY_LEN(everywhere); i++)
-        if (mask_path(j, everywhere[i], 0, err) < 0)
+        if (mask_row(j, everywhere[i], err) < 0)
             return -1;
     return j->container ? 0 : mask_etc(j, err);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mask - something empty over files that a cell has no business with: known
- * carriers of tokens, and parts of /proc. Called by view.c when all else is in
+ * carriers of tokens, parts of /proc, sockets. Called when all else is in
  * place; the new root is sealed then.
  */
 #ifndef KARZER_JAIL_MASK_H
@@ -12,8 +12,9 @@
 #include "jail/jail.h"
 #include "src/base/err.h"
 
-/* Those of mask.def, and for the process view mask_etc.def, that exist. */
-int mask_files(const struct jail *j, struct err *err);
+/* Those of mask.def, and for the process view mask_etc.def, that exist. In the
+ * new root, as the root. */
+int mask_files(struct jail *j, struct err *err);
 
 /* Below the new root, if it exists, the cell may open it, and it is of this
  * kind (S_IFMT; 0: any). */

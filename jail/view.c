@@ -285,11 +285,30 @@ static int base_seal(const struct jail *j, uint64_t attr, struct err *err)
     return 0;
 }
 
+/*
+ * The agent's program, below what will be scratch: on a read-only mount that no
+ * path leads to, so that the cell cannot change it through /proc/self/exe
+ * (CVE-2019-5736). A detached mount would do too, but closing one costs 0.1 ms.
+ */
+static int agent_make(struct jail *j, struct err *err)
+{
+    static const char at[] = "tmp/karzer-agent";
+    const char *path = handoff_text(j->h, j->h->agent);
+
+    if (mknodat(j->root_fd, at, S_IFREG | 0555, 0) < 0)
+        return err_sys(err, "make /%s", at);
+    if (tree_bind(path, at) < 0)
+        return err_sys(err, "%s", path);
+    j->agent_fd = openat(j->root_fd, at, O_PATH | O_CLOEXEC);
+    return j->agent_fd < 0 ? err_sys(err, "%s", path) : 0;
+}
+
 static int base_make(struct jail *j, struct err *err)
 {
     int r;
 
-    if (sys_make(err) < 0 || (j->container && container_base(j, err) < 0) ||
+    if (agent_make(j, err) < 0 || sys_make(err) < 0 ||
+        (j->container && container_base(j, err) < 0) ||
         base_seal(j, MOUNT_ATTR_NODEV, err) < 0)
         return -1;
     r = dev_make(j, err);
@@ -304,7 +323,7 @@ int view_make(struct jail *j, struct err *err)
         return -1;
     if (root_attr(j, MOUNT_ATTR_RDONLY, 0) < 0)
         return err_sys(err, "make the root read-only");
-    if (mask_files(j, err) < 0 || sockets_mask(j, err) < 0)
+    if (sockets_mask(j, err) < 0)
         return -1;
     j->effective[HOLDER_FILES] =
         j->container ? HOLDER_HOW_PRIVATE_ROOT : HOLDER_HOW_MOUNT_VIEW;

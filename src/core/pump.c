@@ -219,9 +219,11 @@ static int take_frames(struct pump *p, struct err *err)
         if (p->exited && !p->last)
             return 0;
     }
-    if (p->stream->eof)
-        *err = (struct err){0}; /* an end, whose reason the holder tells */
-    return p->stream->eof ? 0 : r;
+    if (!p->stream->eof)
+        return r;
+    *err = (struct err){0}; /* an end, whose reason the holder tells */
+    cell_close_mounts(p->cell);
+    return 0;
 }
 
 /* ---- what goes down ---- */

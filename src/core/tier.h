@@ -48,6 +48,7 @@ struct cell {
     bool asked;         /* HOLDER_ASK was sent and not yet answered */
     bool killed;        /* HOLDER_KILL was sent */
     struct err failure; /* why it could not start, or ended on its own */
+    int mounts_fd;      /* the cell's mount namespace, until the stream ends */
     int slot_fd;
     unsigned slot;
 };
@@ -58,6 +59,9 @@ int cell_wait_ready(struct cell *cell, struct err *err);
 /* Reads what the holder says now (control_fd is readable). The bits of limits
  * that were hit since the last call are or-ed into *hits. */
 int cell_read_control(struct cell *cell, uint32_t *hits, struct err *err);
+
+/* The stream has ended. */
+void cell_close_mounts(struct cell *cell);
 
 /* The program has ended, the cell has not: the holder's own clock stops. */
 void cell_over(struct cell *cell);

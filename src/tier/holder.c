@@ -256,6 +256,7 @@ int holder_start(const struct grant *grant, enum holder_tier tier,
         return err_set(err, ERR_HOST, "out of memory");
     cell->tier = grant->tier;
     cell->stream_fd = cell->control_fd = cell->pidfd = cell->slot_fd = -1;
+    cell->mounts_fd = -1;
     usage_unknown(&cell->usage);
     if (holder_slot_dir(grant->dirs, &slots, err) < 0 ||
         slot_take(slots, &cell->slot, &cell->slot_fd, err) < 0 ||
@@ -306,6 +307,27 @@ static void failed(struct cell *cell, const struct holder_message *m)
     cell->ended = true;
 }
 
+/*
+ * While this is open, the cell's mounts stay when it dies, and the holder need
+ * not wait for them: the last to close takes them down (0.2 ms), which is us,
+ * while the holder cleans up. If it cannot be had, they go earlier.
+ */
+static void keep_mounts(struct cell *cell)
+{
+    char path[32];
+
+    if (cell->mounts_fd >= 0 ||
+        cell->effective[HOLDER_PROCESSES] != HOLDER_HOW_NAMESPACE)
+        return;
+    snprintf(path, sizeof(path), "/proc/%d/ns/mnt", (int)cell->agent);
+    cell->mounts_fd = open(path, O_RDONLY | O_CLOEXEC);
+}
+
+void cell_close_mounts(struct cell *cell)
+{
+    fd_drop(&cell->mounts_fd);
+}
+
 static void take_message(struct cell *cell, const struct holder_message *m,
                          uint32_t *hits)
 {
@@ -314,6 +336,7 @@ static void take_message(struct cell *cell, const struct holder_message *m,
         memcpy(cell->effective, m->effective, sizeof(cell->effective));
         cell->agent = m->agent_pid;
         cell->ready = true;
+        keep_mounts(cell);
         return;
     case HOLDER_FAILED:
         failed(cell, m);
@@ -447,6 +470,7 @@ void cell_free(struct cell *cell)
         sys_pidfd_send_signal(cell->pidfd, SIGKILL);
         spawn_wait(cell->pidfd, END_MS);
     }
+    fd_drop(&cell->mounts_fd);
     fd_drop(&cell->pidfd);
     fd_drop(&cell->slot_fd);
     free(cell);
