@@ -63,18 +63,24 @@ static void unescape(char *text)
     *to = '\0';
 }
 
-static bool is_below_a_row(const struct jail *j, const char *path)
+static bool is_below(const char *path, const char *tree)
+{
+    size_t n = strlen(tree);
+
+    return strncmp(path, tree, n) == 0 && path[n] == '/';
+}
+
+/* As the cell sees it, or as the host does. */
+static bool is_below_a_row(const struct jail *j, const char *path, bool inside)
 {
     for (uint32_t i = 0; i < j->h->mount_count; i++) {
-        const char *target = handoff_text(j->h, handoff_mount(j->h, i)->target);
-        size_t n = strlen(target);
+        const struct holder_mount *m = handoff_mount(j->h, i);
 
-        if (strncmp(path, target, n) == 0 && path[n] == '/')
+        if (is_below(path, handoff_text(j->h, inside ? m->target : m->source)))
             return true;
     }
     /* the container's base */
-    return j->container &&
-           (strncmp(path, "/usr/", 5) == 0 || strncmp(path, "/etc/", 5) == 0);
+    return j->container && (is_below(path, "/usr") || is_below(path, "/etc"));
 }
 
 static int mask_mounted(const struct jail *j, const char *path, struct err *err)
@@ -97,24 +103,31 @@ static int mask_mounted(const struct jail *j, const char *path, struct err *err)
 }
 
 /* "36 35 98:0 /root /point options ... - type source options" */
-static int mask_line(const struct jail *j, char *line, struct err *err)
+static char *mount_point(char *line, struct err *err)
 {
     char *end;
 
     for (int i = 0; i < 4; i++) {
         line = strchr(line, ' ');
-        if (line == NULL)
-            return err_set(err, ERR_HOST, "the list of mounts is strange");
+        if (line == NULL) {
+            err_set(err, ERR_HOST, "the list of mounts is strange");
+            return NULL;
+        }
         line++;
     }
     end = strchr(line, ' ');
     if (end != NULL)
         *end = '\0';
     unescape(line);
-    return is_below_a_row(j, line) ? mask_mounted(j, line, err) : 0;
+    return line;
 }
 
-int below_mask(const struct jail *j, struct err *err)
+/* What is done with the name of each mount. */
+typedef int each_fn(const struct jail *j, const char *path, void *ctx,
+                    struct err *err);
+
+static int each_mount(const struct jail *j, each_fn *each, void *ctx,
+                      struct err *err)
 {
     int fd = openat(j->proc_fd, "self/mountinfo", O_RDONLY | O_CLOEXEC);
     AUTO(file) FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
@@ -127,10 +140,38 @@ int below_mask(const struct jail *j, struct err *err)
         fd_drop(&fd);
         return -1;
     }
-    while (r == 0 && getline(&line, &room, f) > 0)
-        r = mask_line(j, line, err);
+    while (r == 0 && getline(&line, &room, f) > 0) {
+        const char *path = mount_point(line, err);
+
+        r = path == NULL ? -1 : each(j, path, ctx, err);
+    }
     if (r == 0 && ferror(f))
         r = err_sys(err, "read the list of mounts");
     free(line);
     return r;
+}
+
+static int mask_one(const struct jail *j, const char *path, void *ctx,
+                    struct err *err)
+{
+    (void)ctx;
+    return is_below_a_row(j, path, true) ? mask_mounted(j, path, err) : 0;
+}
+
+int below_mask(const struct jail *j, struct err *err)
+{
+    return each_mount(j, mask_one, NULL, err);
+}
+
+static int look_at(const struct jail *j, const char *path, void *ctx,
+                   struct err *err)
+{
+    (void)err;
+    *(bool *)ctx |= is_below_a_row(j, path, false);
+    return 0;
+}
+
+int below_look(const struct jail *j, bool *found, struct err *err)
+{
+    return each_mount(j, look_at, found, err);
 }

@@ -8,9 +8,14 @@
 #ifndef KARZER_JAIL_BELOW_H
 #define KARZER_JAIL_BELOW_H
 
+#include <stdbool.h>
+
 #include "jail/jail.h"
 #include "src/base/err.h"
 
 int below_mask(const struct jail *j, struct err *err);
+
+/* In the holder: is there anything that below_mask would look at? */
+int below_look(const struct jail *j, bool *found, struct err *err);
 
 #endif

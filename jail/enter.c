@@ -168,14 +168,14 @@ static int agent_start(struct jail *j, struct err *err)
 static const struct step steps[] = {
     {"stream", stream_take},              /* first: nothing else becomes fd 3 */
     {"process", process_prepare},         /* needs the host's /proc as it is */
-    {"view", view_make},                  /* while the old root is visible and
-                                             the host's sockets are listed */
+    {"view", view_make},                  /* while the old root is visible */
     {"root", view_turn},                  /* all that comes from there is here */
     {"masks", mask_files},                /* no name leads out any more */
     {"control groups", groups_enter},     /* the holder made them meanwhile; the
                                              cgroup view starts here */
     {"namespaces", spaces_settle},        /* needs rights over the host's time */
-    {"network", spaces_join},             /* the holder made it meanwhile */
+    {"network", spaces_join},             /* the holder made it meanwhile; every
+                                             mount exists */
     {"identity", identity_become},        /* all below needs no root */
     {"capabilities", rights_drop},        /* after the last right is used */
     {"holder", holder_follow},            /* a change of ids undoes it */

@@ -10,7 +10,6 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -94,9 +93,7 @@ static int mask_row(const struct jail *j, const char *path, struct err *err)
         return 0;
     if (S_ISDIR(st.st_mode))
         snprintf(empty, sizeof(empty), "proc/self/fd/%d", j->empty_fd);
-    return mount(empty, path, NULL, MS_BIND, NULL) < 0
-               ? err_sys(err, "mask /%s", path)
-               : 0;
+    return tree_bind_one(empty, path) < 0 ? err_sys(err, "mask /%s", path) : 0;
 }
 
 /* The first row of host_etc, which is sorted, that may be `name`. */

@@ -225,6 +225,21 @@ static int mask_below(const struct jail *j, const char *path,
     return mask_point(j, point, S_IFSOCK, inside, err);
 }
 
+/* May `path`, as the host names it, be seen in the cell? */
+static bool is_seen(const struct jail *j, const char *path)
+{
+    if (j->container &&
+        (strncmp(path, "/usr", 4) == 0 || strncmp(path, "/etc", 4) == 0))
+        return true;
+    for (uint32_t i = 0; i < j->h->mount_count; i++) {
+        const char *source = handoff_text(j->h, handoff_mount(j->h, i)->source);
+
+        if (strncmp(path, source, strlen(source)) == 0)
+            return true;
+    }
+    return false;
+}
+
 static int mask_socket(const struct jail *j, const char *path, struct err *err)
 {
     if (j->container && (mask_below(j, path, "/usr", "/usr", err) < 0 ||
@@ -276,35 +291,44 @@ static int mask_relative(const struct jail *j, const char *name,
     return 0;
 }
 
-/* "0000...: 00000002 00000000 00010000 0001 01 12345 /run/x"; a name with @ is
- * abstract, and of another network namespace. A name may have line breaks. */
-static int mask_line(const struct jail *j, const char *line, struct err *err)
+/* What is done with each name. found: nothing but to say so, as the holder
+ * does, if the cell may see it. */
+static int take_name(const struct jail *j, const char *name, bool *found,
+                     struct err *err)
 {
     char real[PATH_MAX];
+
+    if (found != NULL) {
+        *found = *found || name[0] != '/' || is_seen(j, name) ||
+                 (canonical(j, name, real) && is_seen(j, real));
+        return 0;
+    }
+    if (name[0] != '/')
+        return mask_relative(j, name, err);
+    if (mask_socket(j, name, err) < 0)
+        return -1;
+    return canonical(j, name, real) ? mask_socket(j, real, err) : 0;
+}
+
+/* "0000...: 00000002 00000000 00010000 0001 01 12345 /run/x"; a name with @ is
+ * abstract, and of another network namespace. A name may have line breaks. */
+static int take_line(const struct jail *j, const char *line, bool *found,
+                     struct err *err)
+{
     int at = 0;
 
     sscanf(line, "%*s %*x %*x %*x %*x %*x %*u %n", &at);
-    if (at == 0)
+    if (at == 0 || line[at] == '\0' || line[at] == '@')
         return 0;
-    line += at;
-    if (line[0] == '\0' || line[0] == '@')
-        return 0;
-    if (line[0] != '/')
-        return mask_relative(j, line, err);
-    if (mask_socket(j, line, err) < 0)
-        return -1;
-    return canonical(j, line, real) ? mask_socket(j, real, err) : 0;
+    return take_name(j, line + at, found, err);
 }
 
-static int mask_listed(const struct jail *j, struct err *err)
+static int read_list(const struct jail *j, int fd, bool *found, struct err *err)
 {
-    AUTO(fd) int fd = openat(j->proc_fd, "self/net/unix", O_RDONLY | O_CLOEXEC);
     char text[16384];
     size_t have = 0, total = 0;
     ssize_t n;
 
-    if (fd < 0)
-        return errno == ENOENT ? 0 : err_sys(err, "/proc/net/unix");
     while ((n = read(fd, text + have, sizeof(text) - have)) > 0) {
         char *line = text, *end;
 
@@ -312,7 +336,7 @@ static int mask_listed(const struct jail *j, struct err *err)
         total += (size_t)n;
         while ((end = memchr(line, '\n', (size_t)(text + have - line)))) {
             *end = '\0';
-            if (mask_line(j, line, err) < 0)
+            if (take_line(j, line, found, err) < 0)
                 return -1;
             line = end + 1;
         }
@@ -324,9 +348,33 @@ static int mask_listed(const struct jail *j, struct err *err)
     return n < 0 ? err_sys(err, "/proc/net/unix") : 0;
 }
 
-int sockets_mask(struct jail *j, struct err *err)
+int sockets_list(const struct jail *j, int *list, struct err *err)
 {
-    if (below_mask(j, err) < 0 || mask_listed(j, err) < 0)
+    *list = openat(j->proc_fd, "self/net/unix", O_RDONLY | O_CLOEXEC);
+    return *list < 0 && errno != ENOENT ? err_sys(err, "/proc/net/unix") : 0;
+}
+
+int sockets_look(const struct jail *j, int list, bool *found, struct err *err)
+{
+    *found = false;
+    if (below_look(j, found, err) < 0)
+        return -1;
+    return list < 0 ? 0 : read_list(j, list, found, err);
+}
+
+static int mask_found(const struct jail *j, struct err *err)
+{
+    AUTO(fd) int list = -1;
+
+    if (below_mask(j, err) < 0 || sockets_list(j, &list, err) < 0)
+        return -1;
+    return list < 0 ? 0 : read_list(j, list, NULL, err);
+}
+
+/* The walk comes last: it must not enter what is mounted below a tree. */
+int sockets_mask(struct jail *j, bool found, struct err *err)
+{
+    if (found && mask_found(j, err) < 0)
         return -1;
     return walk_all(j, err);
 }

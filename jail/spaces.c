@@ -17,6 +17,7 @@
 
 #include "jail/limits.h"
 #include "jail/pass.h"
+#include "jail/sockets.h"
 #include "src/base/auto.h"
 #include "src/base/fd.h"
 #include "src/base/sys.h"
@@ -113,23 +114,28 @@ static int loopback_up(void)
     return fd < 0 ? -1 : ioctl(fd, SIOCSIFFLAGS, &req);
 }
 
-int spaces_network(struct jail *j, int up, struct err *err)
+static int network_make(struct jail *j, int *net, struct err *err)
 {
-    AUTO(fd) int net = -1;
-    char word = 0;
-
     if (unshare(CLONE_NEWNET) < 0) {
         err_sys(err, "network namespaces are refused");
-        return jail_lacks(j, HOLDER_NETWORK) < 0 ||
-                       pass_send(up, &word, 1, -1) < 0
-                   ? -1
-                   : 0;
+        return jail_lacks(j, HOLDER_NETWORK);
     }
-    net = openat(j->proc_fd, "self/ns/net", O_RDONLY | O_CLOEXEC);
-    if (net < 0 || loopback_up() < 0)
+    *net = openat(j->proc_fd, "self/ns/net", O_RDONLY | O_CLOEXEC);
+    if (*net < 0 || loopback_up() < 0)
         return err_sys(err, "network namespace");
     j->effective[HOLDER_NETWORK] = HOLDER_HOW_NAMESPACE;
-    if (pass_send(up, &word, 1, net) < 0)
+    return 0;
+}
+
+int spaces_network(struct jail *j, int up, struct err *err)
+{
+    AUTO(fd) int net = -1, list = -1;
+    bool found;
+
+    if (sockets_list(j, &list, err) < 0 || network_make(j, &net, err) < 0 ||
+        sockets_look(j, list, &found, err) < 0)
+        return -1;
+    if (pass_send(up, &found, sizeof(found), net) < 0)
         return err_sys(err, "send the network namespace");
     return 0;
 }
@@ -137,10 +143,12 @@ int spaces_network(struct jail *j, int up, struct err *err)
 int spaces_join(struct jail *j, struct err *err)
 {
     AUTO(fd) int net = -1;
-    char word;
+    bool found;
 
-    if (pass_recv(j->up_fd, &word, 1, &net, 0) != 1)
+    if (pass_recv(j->up_fd, &found, sizeof(found), &net, 0) != sizeof(found))
         return err_set(err, ERR_HOST, "the holder has gone");
+    if (sockets_mask(j, found, err) < 0)
+        return -1;
     if (net < 0)
         return 0; /* may lack it: the holder has looked */
     if (setns(net, CLONE_NEWNET) < 0)

@@ -15,10 +15,10 @@
 pid_t spaces_clone(struct jail *j, int *pidfd, struct err *err);
 
 /* In the holder: a network namespace with lo up, which it goes on to live in
- * itself, sent to the child by `up`. */
+ * itself, sent to the child by `up`, and whether there are sockets to mask. */
 int spaces_network(struct jail *j, int up, struct err *err);
 
-/* In the child: takes that. */
+/* In the child: takes that; the sockets are masked before. */
 int spaces_join(struct jail *j, struct err *err);
 
 /* In the child, when it is in its cgroup: hostname, cgroup view, clock. */

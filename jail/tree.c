@@ -59,6 +59,11 @@ int tree_bind(const char *source, const char *target)
     return mount(source, target, NULL, MS_BIND | MS_REC, NULL);
 }
 
+int tree_bind_one(const char *source, const char *target)
+{
+    return mount(source, target, NULL, MS_BIND, NULL);
+}
+
 static int find_plain(int dirfd, const char *path)
 {
     const struct open_how how = {

@@ -33,6 +33,10 @@ int tree_attach_fd(int tree, int point);
  */
 int tree_bind(const char *source, const char *target);
 
+/* The same without what is mounted below the source; once the root is turned,
+ * a link in the target leads nowhere else. */
+int tree_bind_one(const char *source, const char *target);
+
 /*
  * The mount point `target` (absolute, plain) in the new root, O_PATH. What is
  * missing is made, as a directory or a file as `tree` is one, but only in our

@@ -58,21 +58,26 @@ static int part_version(const struct limiter *l, enum cgroup_part part)
     return tree < 0 ? 0 : l->host.tree[tree].version;
 }
 
+static void counter_open(struct limiter *l, enum counter id)
+{
+    int tree = l->host.of[counters[id].part];
+    const char *file;
+
+    if (l->counter_fd[id] != COUNTER_CLOSED || tree < 0)
+        return;
+    file = l->host.tree[tree].version == 2 ? counters[id].v2 : counters[id].v1;
+    l->counter_fd[id] = openat(l->group.dir[tree], file, O_RDONLY | O_CLOEXEC);
+    if (l->counter_fd[id] < 0)
+        l->counter_fd[id] = COUNTER_MISSING;
+}
+
 /* The text of a counter's file; its descriptor stays open. -1: it has none. */
 static ssize_t counter_text(struct limiter *l, enum counter id, char *out,
                             size_t size)
 {
-    int tree = l->host.of[counters[id].part];
     ssize_t n;
 
-    if (l->counter_fd[id] == COUNTER_CLOSED && tree >= 0) {
-        const char *file =
-            l->host.tree[tree].version == 2 ? counters[id].v2 : counters[id].v1;
-        l->counter_fd[id] =
-            openat(l->group.dir[tree], file, O_RDONLY | O_CLOEXEC);
-        if (l->counter_fd[id] < 0)
-            l->counter_fd[id] = COUNTER_MISSING;
-    }
+    counter_open(l, id);
     if (l->counter_fd[id] < 0)
         return -1;
     n = pread(l->counter_fd[id], out, size - 1, 0);
@@ -350,6 +355,10 @@ static void watch(struct limiter *l, pid_t init_pid)
     /* The child is in. */
     for (int i = 0; i < CGROUP_PART_COUNT; i++)
         fd_drop(&l->tasks_fd[i]);
+    /* Now, beside the start of the agent, and not while the end is waited for.
+     */
+    for (int i = 0; i < COUNTER_COUNT; i++)
+        counter_open(l, (enum counter)i);
     u->cpu_us = u->peak_memory_bytes = u->peak_processes = HOLDER_UNKNOWN;
     u->disk_bytes = u->memory_kills = u->forks_refused = HOLDER_UNKNOWN;
 }

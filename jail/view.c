@@ -20,7 +20,6 @@
 #include "jail/etc.h"
 #include "jail/handoff.h"
 #include "jail/mask.h"
-#include "jail/sockets.h"
 #include "jail/tree.h"
 #include "src/base/auto.h"
 #include "src/base/sys.h"
@@ -323,8 +322,6 @@ int view_make(struct jail *j, struct err *err)
         return -1;
     if (root_attr(j, MOUNT_ATTR_RDONLY, 0) < 0)
         return err_sys(err, "make the root read-only");
-    if (sockets_mask(j, err) < 0)
-        return -1;
     j->effective[HOLDER_FILES] =
         j->container ? HOLDER_HOW_PRIVATE_ROOT : HOLDER_HOW_MOUNT_VIEW;
     return 0;

@@ -50,3 +50,20 @@ def test_the_rest_of_etc_is_there(box):
     r = box.shell("cat /etc/passwd /etc/hosts /etc/os-release /etc/nsswitch.conf "
                   "> /dev/null && bash -lc 'echo login'")
     assert r.text == "login\n" and r.status == "ok", r
+
+
+def test_what_is_masked_is_empty(box):
+    """A mask is an empty file or directory, and nothing that is mounted on
+    the place that it was made from."""
+    r = box.python(
+        "import os\n"
+        "n = 0\n"
+        "for line in open('/proc/self/mounts'):\n"
+        "    at = line.split()[1]\n"
+        "    if line.split()[0] != 'none' or at == '/': continue\n"
+        "    n += 1\n"
+        "    if os.path.isdir(at): print(at, os.listdir(at)) "
+        "if os.listdir(at) else None\n"
+        "    elif open(at, 'rb').read(1): print(at)\n"
+        "print(n > 3)\n")
+    assert r.text == "True\n", r
