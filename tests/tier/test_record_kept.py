@@ -171,6 +171,7 @@ def test_twenty_processes_lose_nothing_while_files_become_full(box):
     assert kinds.count("run.granted") == kinds.count("run.finished") == 40
 
 
+@pytest.mark.kernel
 @pytest.mark.guest
 @pytest.mark.tiers("container")
 @pytest.mark.users("root")
