@@ -15,11 +15,13 @@ DESTDIR ?=
 BUILD ?= build
 CC := $(if $(filter default,$(origin CC)),gcc,$(CC))
 VERSION := 0.1.0
+DATE := 2026-12-01
 
 WARN := -Wall -Wextra -Wshadow -Wconversion -Wstrict-prototypes \
         -Wmissing-prototypes -Wvla -Wno-missing-field-initializers -Werror
 OPT ?= -O2 -g
-CFLAGS_ALL = -std=gnu11 -D_GNU_SOURCE -DKARZER_VERSION='"$(VERSION)"' -I. \
+CFLAGS_ALL = -std=gnu11 -D_GNU_SOURCE -DKARZER_VERSION='"$(VERSION)"' \
+             -DKARZER_DATE='"$(DATE)"' -I. \
              -I$(BUILD)/gen $(WARN) $(OPT) -ffunction-sections -fdata-sections \
              -fstack-protector-strong -MMD -MP $(CFLAGS)
 # The programs are static, with musl where musl-gcc is installed: they start in
@@ -48,10 +50,14 @@ SHARE := $(BUILD)/share/karzer
 
 PROGRAMS := $(BIN) $(LIBEXEC)/karzer-jail $(LIBEXEC)/karzer-agent
 RUNTIME := $(SHARE)/runtime/python/.built
+# For man(1) and the shells, where these look for them below a prefix.
+MAN := $(BUILD)/share/man/man1/karzer.1
+BASH := $(BUILD)/share/bash-completion/completions/karzer
+ZSH := $(BUILD)/share/zsh/site-functions/_karzer
 
 EXAMPLES := $(patsubst %.c,$(BUILD)/%,$(wildcard examples/*.c))
 
-all: $(PROGRAMS) $(RUNTIME) $(BUILD)/lib/libkarzer.a $(EXAMPLES)
+all: $(PROGRAMS) $(RUNTIME) $(BUILD)/lib/libkarzer.a $(EXAMPLES) $(MAN) $(BASH) $(ZSH)
 
 $(BUILD)/obj/%.o: %.c Makefile
 	@mkdir -p $(@D)
@@ -73,6 +79,20 @@ $(GEN): $(BUILD)/tools/seccomp_gen
 	@mkdir -p $(@D)
 	$(Q)$< > $@.new && mv $@.new $@
 $(call objs,jail) $(call programs,jail): $(GEN)
+
+# What man(1) and the shells know comes from the tables that the parser reads.
+CLIGEN := $(BUILD)/tools/cligen
+$(CLIGEN): $(call objs,tools/cligen) \
+    $(patsubst %,$(BUILD)/obj/src/%.o,cli/options core/limits base/err)
+	@mkdir -p $(@D)
+	$(Q)$(CC) $(OPT) $(CFLAGS) $^ -o $@
+cligen = @mkdir -p $(@D) && $(CLIGEN) $(1) >$@.new && mv $@.new $@
+$(MAN): $(CLIGEN)
+	$(call cligen,man)
+$(BASH): $(CLIGEN)
+	$(call cligen,bash)
+$(ZSH): $(CLIGEN)
+	$(call cligen,zsh)
 
 MUSL_SHIM := $(if $(MUSL),$(BUILD)/program/musl/chk.o)
 $(BIN): $(call programs,src/cli src/tier src/core src/cell src/base) \
@@ -130,6 +150,8 @@ install: all
 	install $(LIBEXEC)/karzer-* $(DESTDIR)$(PREFIX)/libexec/karzer/
 	cp -R --preserve=mode,timestamps $(SHARE)/. \
 	    $(DESTDIR)$(PREFIX)/share/karzer/
+	for f in $(MAN) $(BASH) $(ZSH); do install -D -m 644 $$f \
+	    $(DESTDIR)$(PREFIX)/share/$${f#$(BUILD)/share/} || exit; done
 	install -m 644 include/karzer/karzer.h $(DESTDIR)$(PREFIX)/include/karzer/
 	install -m 644 $(BUILD)/lib/libkarzer.a $(DESTDIR)$(PREFIX)/lib/
 	install -d $(DESTDIR)$(PREFIX)/lib/pkgconfig

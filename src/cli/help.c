@@ -15,21 +15,6 @@
 #define WIDTH 79
 #define TEXT_AT 26 /* column of an option's text */
 
-const char *option_unit(enum limit_unit unit)
-{
-    switch (unit) {
-    case LIMIT_SIZE:
-        return "SIZE";
-    case LIMIT_TIME:
-        return "TIME";
-    case LIMIT_CPUS:
-        return "CPUS";
-    case LIMIT_COUNT:
-        return "N";
-    }
-    return "VALUE";
-}
-
 /* Words of `text` from column `at` on, every line after the first indented. */
 static void wrap(FILE *to, size_t at, size_t indent, const char *text)
 {
@@ -63,20 +48,6 @@ static void row_help(FILE *to, const char *head, const char *text)
     wrap(to, TEXT_AT, TEXT_AT, text);
 }
 
-#define LIMIT_TEXT_MAX 320
-
-/* "memory of ... (256M; 8M to 1T)" */
-static void limit_text(const struct limit_row *row, char out[LIMIT_TEXT_MAX])
-{
-    char def[32], min[32], max[32];
-
-    limit_format(row, row->def, def, sizeof(def));
-    limit_format(row, row->min, min, sizeof(min));
-    limit_format(row, row->max, max, sizeof(max));
-    snprintf(out, LIMIT_TEXT_MAX, "%s (%s; %s to %s)", row->text, def, min,
-             max);
-}
-
 static void option_head(const struct option_row *row, char *out, size_t size)
 {
     char letter[8] = "    ";
@@ -89,7 +60,7 @@ static void option_head(const struct option_row *row, char *out, size_t size)
 
 static void options_help(FILE *to, enum verb_id verb)
 {
-    char head[80], text[LIMIT_TEXT_MAX];
+    char head[80], text[OPTION_LIMIT_TEXT_MAX];
 
     fprintf(to, "\noptions:\n");
     for (size_t i = 0; i < option_row_count; i++) {
@@ -104,20 +75,10 @@ static void options_help(FILE *to, enum verb_id verb)
     for (size_t i = 0; i < limit_row_count; i++) {
         snprintf(head, sizeof(head), "      --%s %s", limit_rows[i].option,
                  option_unit(limit_rows[i].unit));
-        limit_text(&limit_rows[i], text);
+        option_limit_text(&limit_rows[i], text);
         row_help(to, head, text);
     }
 }
-
-static const char exits[] =
-    "\nexit status: the program's own; 2 the command line is wrong; 124 "
-    "timeout;\n"
-    "125 karzer could not run it; 126 found but not startable; 127 not found;\n"
-    "137 memory, output or killed; 128+N ended by signal N.\n"
-    "\nThe program's environment is a PATH of the system's directories,\n"
-    "HOME=/home/user, USER and LOGNAME user, SHELL=/bin/sh, LANG=C.UTF-8,\n"
-    "TMPDIR=/tmp, and what --env adds. karzer itself reads KARZER_STATE, the\n"
-    "directory of its record.\n";
 
 void option_help(FILE *to, enum verb_id verb)
 {
@@ -129,7 +90,7 @@ void option_help(FILE *to, enum verb_id verb)
         fprintf(to, "\n%s", v->notes);
     options_help(to, verb);
     if (option_takes_limits(verb))
-        fputs(exits, to);
+        fprintf(to, "\n%s\n%s", option_exits, option_environment);
 }
 
 void option_help_all(FILE *to)
@@ -165,7 +126,7 @@ static void option_cells(FILE *to, const char *head, const char *text)
 
 static void options_markdown(FILE *to, enum verb_id verb)
 {
-    char head[80], text[LIMIT_TEXT_MAX];
+    char head[80], text[OPTION_LIMIT_TEXT_MAX];
 
     fprintf(to, "\n| option | what it does |\n|---|---|\n");
     for (size_t i = 0; i < option_row_count; i++) {
@@ -177,7 +138,7 @@ static void options_markdown(FILE *to, enum verb_id verb)
     for (size_t i = 0; option_takes_limits(verb) && i < limit_row_count; i++) {
         snprintf(head, sizeof(head), "--%s %s", limit_rows[i].option,
                  option_unit(limit_rows[i].unit));
-        limit_text(&limit_rows[i], text);
+        option_limit_text(&limit_rows[i], text);
         option_cells(to, head, text);
     }
 }
@@ -198,7 +159,7 @@ void option_markdown(FILE *to)
             fprintf(to, "\n%s", v->notes);
         options_markdown(to, (enum verb_id)i);
         if (option_takes_limits((enum verb_id)i))
-            fputs(exits, to);
+            fprintf(to, "\n%s\n%s", option_exits, option_environment);
     }
 }
 

@@ -67,6 +67,7 @@ static bool is_help(const char *word)
     return strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0;
 }
 
+/* Each of these is a row of environment.def. */
 int main(int argc, char **argv)
 {
     struct cli_start start = {

@@ -41,6 +41,43 @@ bool option_takes_limits(enum verb_id verb)
     return verb == VERB_RUN || verb == VERB_EXEC;
 }
 
+const char *option_unit(enum limit_unit unit)
+{
+    switch (unit) {
+    case LIMIT_SIZE:
+        return "SIZE";
+    case LIMIT_TIME:
+        return "TIME";
+    case LIMIT_CPUS:
+        return "CPUS";
+    case LIMIT_COUNT:
+        return "N";
+    }
+    return "VALUE";
+}
+
+void option_limit_text(const struct limit_row *row,
+                       char out[OPTION_LIMIT_TEXT_MAX])
+{
+    char def[32], min[32], max[32];
+
+    limit_format(row, row->def, def, sizeof(def));
+    limit_format(row, row->min, min, sizeof(min));
+    limit_format(row, row->max, max, sizeof(max));
+    snprintf(out, OPTION_LIMIT_TEXT_MAX, "%s (%s; %s to %s)", row->text, def,
+             min, max);
+}
+
+const char option_exits[] =
+    "exit status: the program's own; 2 the command line is wrong; 124 "
+    "timeout;\n"
+    "125 karzer could not run it; 126 found but not startable; 127 not found;\n"
+    "137 memory, output or killed; 128+N ended by signal N.\n";
+const char option_environment[] =
+    "The program's environment is a PATH of the system's directories,\n"
+    "HOME=/home/user, USER and LOGNAME user, SHELL=/bin/sh, LANG=C.UTF-8,\n"
+    "TMPDIR=/tmp, and what --env adds.\n";
+
 struct option_scan option_scan(enum verb_id verb, int argc, char **argv)
 {
     return (struct option_scan){
@@ -159,6 +196,14 @@ static const enum option_id repeated[] = {OPTION_ENV, OPTION_IN, OPTION_OUT,
                                           OPTION_MAY_LACK};
 _Static_assert(OPTION_COUNT <= 64, "struct option_scan has a bit for each");
 
+bool option_repeats(enum option_id id)
+{
+    for (size_t i = 0; i < ARRAY_LEN(repeated); i++)
+        if (repeated[i] == id)
+            return true;
+    return false;
+}
+
 static int once(struct option_scan *scan, const struct option_hit *hit,
                 const char *name, struct err *err)
 {
@@ -166,9 +211,8 @@ static int once(struct option_scan *scan, const struct option_hit *hit,
 
     if (hit->value == NULL)
         return 1; /* a flag says the same twice */
-    for (size_t i = 0; i < ARRAY_LEN(repeated); i++)
-        if (repeated[i] == hit->id)
-            return 1;
+    if (option_repeats(hit->id))
+        return 1;
     if (hit->id == OPTION_LIMIT) {
         seen = &scan->seen_limits;
         bit = UINT64_C(1) << ((hit->limit - limit_rows) & 63);

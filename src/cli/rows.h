@@ -26,4 +26,17 @@ bool option_takes_limits(enum verb_id verb);
 /* "SIZE", "TIME", ...: the argument of a limit of this unit. */
 const char *option_unit(enum limit_unit unit);
 
+/* "memory of ... (256M; 8M to 1T)" */
+#define OPTION_LIMIT_TEXT_MAX 320
+void option_limit_text(const struct limit_row *row,
+                       char out[OPTION_LIMIT_TEXT_MAX]);
+
+/* Of `run` and `exec`: the exit statuses, and what the program's environment
+ * is; lines. */
+extern const char option_exits[];
+extern const char option_environment[];
+
+/* May it be said more than once, each with a meaning of its own? */
+bool option_repeats(enum option_id id);
+
 #endif
