@@ -5,6 +5,7 @@
 #   make run        set up, build, run print(1), show the attack table
 #   make check      set up, build, run every test
 #   make install    PREFIX (/usr/local), DESTDIR
+#   make deb        build/deb/karzer_VERSION_ARCH.deb
 #   make bench      numbers against peers, as ratios
 #   make fuzz       ten minutes of each fuzzer; make soak: the long robustness
 #   make check-kernels   the whole suite on Debian's kernel, under qemu
@@ -158,6 +159,11 @@ install: all
 	sed 's|@PREFIX@|$(PREFIX)|;s|@VERSION@|$(VERSION)|' src/client/karzer.pc.in \
 	    >$(DESTDIR)$(PREFIX)/lib/pkgconfig/karzer.pc
 
+deb:
+	$(Q)rm -rf $(BUILD)/deb
+	@$(MAKE) --no-print-directory install PREFIX=/usr DESTDIR=$(BUILD)/deb/tree
+	$(Q)packaging/deb/build $(BUILD)/deb $(VERSION) $(DATE)
+
 # `make run` and `make check` may install packages; nothing else does. They
 # build by a second make, since what compiles is only there after the set-up.
 JOBS ?= $(shell nproc)
@@ -249,5 +255,5 @@ clean:
 -include $(shell find $(BUILD)/obj $(BUILD)/pic $(BUILD)/program \
     -name '*.d' 2>/dev/null)
 FORCE:
-.PHONY: all install clean run check bench fuzz check-kernels build-units \
+.PHONY: all install deb clean run check bench fuzz check-kernels build-units \
     build-fuzzers build-helpers unit unit-san fuzzers coverage soak
