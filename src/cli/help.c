@@ -14,6 +14,10 @@
 
 #define WIDTH 79
 #define TEXT_AT 26 /* column of an option's text */
+#define READS                                                                  \
+    "karzer itself reads KARZER_STATE, the directory of its record, and "      \
+    "what\n"                                                                   \
+    "karzer(1) lists.\n"
 
 /* Words of `text` from column `at` on, every line after the first indented. */
 static void wrap(FILE *to, size_t at, size_t indent, const char *text)
@@ -90,7 +94,7 @@ void option_help(FILE *to, enum verb_id verb)
         fprintf(to, "\n%s", v->notes);
     options_help(to, verb);
     if (option_takes_limits(verb))
-        fprintf(to, "\n%s\n%s", option_exits, option_environment);
+        fprintf(to, "\n%s\n%s" READS, option_exits, option_environment);
 }
 
 void option_help_all(FILE *to)
@@ -159,7 +163,7 @@ void option_markdown(FILE *to)
             fprintf(to, "\n%s", v->notes);
         options_markdown(to, (enum verb_id)i);
         if (option_takes_limits((enum verb_id)i))
-            fprintf(to, "\n%s\n%s", option_exits, option_environment);
+            fprintf(to, "\n%s\n%s" READS, option_exits, option_environment);
     }
 }
 
