@@ -50,7 +50,8 @@ LIBEXEC := $(BUILD)/libexec/karzer
 SHARE := $(BUILD)/share/karzer
 
 PROGRAMS := $(BIN) $(LIBEXEC)/karzer-jail $(LIBEXEC)/karzer-agent
-RUNTIME := $(SHARE)/runtime/python/.built
+RUNTIME := $(SHARE)/runtime/python/.built $(SHARE)/runtime/node/.built \
+           $(SHARE)/runtime/bash/.built
 # For man(1) and the shells, where these look for them below a prefix.
 MAN := $(BUILD)/share/man/man1/karzer.1
 BASH := $(BUILD)/share/bash-completion/completions/karzer
@@ -135,12 +136,20 @@ $(EXAMPLES): $(BUILD)/%: %.c include/karzer/karzer.h $(BUILD)/lib/libkarzer.a
 
 # Bytecode for the interpreters of this host; others compile the source when
 # they start.
-$(RUNTIME): $(wildcard runtime/python/*.py) tools/pyc.py
+$(SHARE)/runtime/python/.built: $(wildcard runtime/python/*.py) tools/pyc.py
 	@mkdir -p $(@D)
 	$(Q)rm -rf $(@D)/*.py $(@D)/__pycache__
 	$(Q)cp runtime/python/*.py $(@D)/
 	$(Q)for py in /usr/bin/python3.[0-9] /usr/bin/python3.[0-9][0-9]; do \
 	    [ ! -x $$py ] || $$py -I -S tools/pyc.py $(@D) || exit; done
+	@touch $@
+
+$(SHARE)/runtime/node/.built: $(wildcard runtime/node/*.js)
+$(SHARE)/runtime/bash/.built: $(wildcard runtime/bash/*.sh)
+$(SHARE)/runtime/node/.built $(SHARE)/runtime/bash/.built:
+	@mkdir -p $(@D)
+	$(Q)rm -f $(@D)/*.js $(@D)/*.sh
+	$(Q)cp $^ $(@D)/
 	@touch $@
 
 install: all

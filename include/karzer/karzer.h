@@ -66,10 +66,11 @@ int karzer_sandbox_new(karzer *k, const char *tier, karzer_sandbox **out,
 int karzer_sandbox_limit(karzer_sandbox *sb, const char *name, uint64_t value,
                          karzer_error **err);
 
-/* Before the first use. "lang" (python), "env" (K=V; repeat it), "workspace"
- * (DIR, DIR:ro or DIR:rw), "python" (an interpreter or venv of the host),
- * "may-lack" (a mechanism that may be missing; repeat it). Another name is an
- * error here; a value that is not allowed is one of the first use. */
+/* Before the first use. "lang" (python, node, bash), "env" (K=V; repeat it),
+ * "workspace" (DIR, DIR:ro or DIR:rw), "interpreter" (one of the host, its tree
+ * or a venv; "python" is the same), "may-lack" (a mechanism that may be
+ * missing; repeat it). Another name is an error here; a value that is not
+ * allowed is one of the first use. */
 int karzer_sandbox_option(karzer_sandbox *sb, const char *name,
                           const char *text, karzer_error **err);
 

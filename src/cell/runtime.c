@@ -8,17 +8,6 @@
 
 #define ERRNO_MAX 4095u
 
-/*
- * The line that starts the driver: from its bytecode when that is this
- * interpreter's, else from its source. No import by name, so nothing is
- * searched for; nothing is bound in __main__ or entered in sys.modules; and
- * with builtins of its own. See runtime/python/README.md.
- */
-#define PYTHON_START                                                           \
-    "exec(__import__('_frozen_importlib_external').SourceFileLoader("          \
-    "'karzer',__import__('sys').argv[1]+'/driver.py').get_code('karzer'),"     \
-    "{'__name__':'karzer','__builtins__':__builtins__.__dict__.copy()})"
-
 struct text {
     const char *at;
     size_t len;
@@ -360,15 +349,4 @@ int runtime_code(struct buf *out, uint32_t flags, const char *name,
         return -1;
     }
     return 0;
-}
-
-int runtime_python_argv(struct strs *argv, const char *interpreter,
-                        const char *dir, struct err *err)
-{
-    const char *const args[] = {interpreter, "-I", "-S", "-c", PYTHON_START};
-
-    for (size_t i = 0; i < sizeof(args) / sizeof(args[0]); i++)
-        if (strs_add(argv, args[i], err) < 0)
-            return -1;
-    return strs_addf(argv, err, "%s/python", dir);
 }

@@ -15,7 +15,6 @@
 #include "abi/runtime.h"
 #include "src/base/buf.h"
 #include "src/base/err.h"
-#include "src/base/strs.h"
 
 #define RUNTIME_NAME_MAX                                                       \
     4096u                     /* of a block; of what an exception is called    \
@@ -67,10 +66,5 @@ bool runtime_partial(const struct runtime_parser *p);
  * and __file__. */
 int runtime_code(struct buf *out, uint32_t flags, const char *name,
                  const char *code, size_t len, struct err *err);
-
-/* The driver's command line for an interpreter: appended to `argv`; the user's
- * arguments follow. `dir` is where runtime/ is inside the cell. */
-int runtime_python_argv(struct strs *argv, const char *interpreter,
-                        const char *dir, struct err *err);
 
 #endif

@@ -105,6 +105,7 @@ static int text_take(const json_t *o, const char *key, char **out,
     if (!json_is_string(v) ||
         strlen(json_string_value(v)) != json_string_length(v))
         return err_set(err, ERR_INVALID, "%s: not a text", key);
+    free(*out);
     *out = strdup(json_string_value(v));
     return *out == NULL ? err_set(err, ERR_HOST, "out of memory") : 0;
 }
@@ -167,9 +168,9 @@ static int may_lack_take(const json_t *o, struct request *req, struct err *err)
 
 static int request_take(const json_t *o, struct request *req, struct err *err)
 {
-    static const char *const known[] = {"op",           "tier",   "lang",
-                                        "limits",       "env",    "workspace",
-                                        "workspace_rw", "python", "may_lack"};
+    static const char *const known[] = {
+        "op",        "tier",         "lang",   "limits",   "env",
+        "workspace", "workspace_rw", "python", "may_lack", "interpreter"};
     const char *key;
     json_t *v;
 
@@ -186,7 +187,8 @@ static int request_take(const json_t *o, struct request *req, struct err *err)
     if (text_take(o, "tier", &req->tier, err) < 0 ||
         text_take(o, "lang", &req->lang, err) < 0 ||
         text_take(o, "workspace", &req->workspace, err) < 0 ||
-        text_take(o, "python", &req->python, err) < 0 ||
+        text_take(o, "python", &req->interpreter, err) < 0 ||
+        text_take(o, "interpreter", &req->interpreter, err) < 0 ||
         strs_take_json(o, "env", &req->env, err) < 0 ||
         limits_take(o, &req->limits, err) < 0)
         return -1;

@@ -21,6 +21,7 @@
 #include "src/cli/cli.h"
 #include "src/cli/options.h"
 #include "src/cli/run_terminal.h"
+#include "src/core/language.h"
 #include "src/core/tier.h"
 
 static int set_text(char **at, const char *text, struct err *err)
@@ -102,6 +103,8 @@ static int add_may_lack(struct run_args *args, const char *value,
 
 static int set_lang(struct run_args *args, const char *value, struct err *err)
 {
+    if (language_find(value) == NULL)
+        return language_unknown("--lang", value, err);
     return set_text(&args->req.lang, value, err);
 }
 
@@ -167,19 +170,20 @@ static int set_workspace(struct run_args *args, const char *value,
 }
 
 /* Absolute, links as they are: a venv is known by the name of its program. */
-static int set_python(struct run_args *args, const char *value, struct err *err)
+static int set_interpreter(struct run_args *args, const char *value,
+                           struct err *err)
 {
     AUTO(mem) char *cwd = NULL;
     AUTO(mem) char *path = NULL;
 
     if (value[0] == '/')
-        return set_text(&args->req.python, value, err);
+        return set_text(&args->req.interpreter, value, err);
     cwd = getcwd(NULL, 0);
     if (cwd == NULL)
-        return err_sys(err, "--python: this directory");
+        return err_sys(err, "--interpreter: this directory");
     if (asprintf(&path, "%s/%s", cwd, value) < 0)
         return err_set(err, ERR_HOST, "out of memory");
-    return set_text(&args->req.python, path, err);
+    return set_text(&args->req.interpreter, path, err);
 }
 
 static int set_flag(struct run_args *args, enum option_id id)
@@ -205,7 +209,8 @@ static int (*const setters[OPTION_COUNT])(struct run_args *args,
     [OPTION_IN] = add_in,
     [OPTION_OUT] = add_out,
     [OPTION_WORKSPACE] = set_workspace,
-    [OPTION_PYTHON] = set_python,
+    [OPTION_INTERPRETER] = set_interpreter,
+    [OPTION_PYTHON] = set_interpreter,
     [OPTION_MAY_LACK] = add_may_lack,
 };
 
@@ -231,10 +236,7 @@ enum run_args_code run_args_guess(const char *text)
 /* "script.py" that does not exist is a slip, not code. */
 static bool is_slip(const char *text)
 {
-    size_t len = strlen(text);
-
-    return len > 3 && strcmp(text + len - 3, ".py") == 0 &&
-           strpbrk(text, " \t\n()'\"=") == NULL;
+    return language_suffix(text) && strpbrk(text, " \t\n()'\"=") == NULL;
 }
 
 /* "dir/f" that cannot be looked at is no code, unless it is just not there. */
@@ -397,6 +399,19 @@ static int run_words(struct run_args *args, struct option_scan *scan,
     return 0;
 }
 
+/* What --lang says, else a #! line, else a suffix, else Python. */
+static int lang_guess(struct request *req, struct err *err)
+{
+    const struct language *lang;
+
+    if (req->lang != NULL)
+        return 0;
+    if (language_guess(req->code, req->code_len, req->code_name, &lang, err) <
+        0)
+        return -1;
+    return set_text(&req->lang, lang == NULL ? "python" : lang->name, err);
+}
+
 static int run_parse(struct run_args *args, struct option_scan *scan,
                      struct err *err)
 {
@@ -410,9 +425,8 @@ static int run_parse(struct run_args *args, struct option_scan *scan,
         return err_set(err, ERR_INVALID,
                        "no CODE given: karzer run 'print(1)', a file, or - for "
                        "stdin");
-    if (args->req.lang == NULL && set_text(&args->req.lang, "python", err) < 0)
-        return -1;
-    if (code_take(args, code.how, code.text, err) < 0)
+    if (code_take(args, code.how, code.text, err) < 0 ||
+        lang_guess(&args->req, err) < 0)
         return -1;
     return arguments_take(args, scan, err);
 }

@@ -174,6 +174,11 @@ static int add_python(struct buf *to, const char *text, struct err *err)
     return add_path(to, "python", text, err);
 }
 
+static int add_interpreter(struct buf *to, const char *text, struct err *err)
+{
+    return add_path(to, "interpreter", text, err);
+}
+
 static int add_lang(struct buf *to, const char *text, struct err *err)
 {
     return add_text(to, "lang", text, err);
@@ -194,6 +199,7 @@ int karzer_sandbox_option(karzer_sandbox *sb, const char *name,
     } options[] = {
         {"lang", add_lang, &sb->head},
         {"workspace", add_workspace, &sb->head},
+        {"interpreter", add_interpreter, &sb->head},
         {"python", add_python, &sb->head},
         {"env", add_to_list, &sb->env},
         {"may-lack", add_to_list, &sb->may_lack},

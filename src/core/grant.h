@@ -28,6 +28,8 @@ struct grant_mount {
 struct grant {
     const char *run_id; /* the request's */
     const struct tier *tier;
+    const struct language *language; /* the program is its driver, which speaks
+                                        abi/runtime.h; NULL: any program */
     const struct dirs *dirs; /* the engine's: where holders and slots are */
 
     struct limits limits;
@@ -41,7 +43,6 @@ struct grant {
     char *cwd;        /* absolute, inside */
     char *scratch;    /* host directory for scratch where no mount is possible,
                          or NULL */
-    bool runtime;     /* the program is a language driver (abi/runtime.h) */
     bool lasting;     /* several blocks or commands: each has the wall time */
     bool has_stdin;
     bool terminal; /* its stdin, stdout and stderr are one, of this size */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * interpreter - what --python names: an executable and the trees it needs.
+ * interpreter - what --interpreter names: an executable and the trees it needs.
  */
 #ifndef KARZER_CORE_INTERPRETER_H
 #define KARZER_CORE_INTERPRETER_H
@@ -8,6 +8,7 @@
 #include <limits.h>
 
 #include "src/base/err.h"
+#include "src/core/language.h"
 
 struct interpreter {
     char exe[PATH_MAX];  /* absolute; inside it has the same path */
@@ -15,9 +16,10 @@ struct interpreter {
     char base[PATH_MAX]; /* "" (below /usr) or the tree of the real program */
 };
 
-/* `path`: a venv, an interpreter's tree, or an executable in one. ERR_INVALID
- * when it is none of them: a tree is only shown when it surely is one. */
-int interpreter_find(const char *path, struct interpreter *out,
-                     struct err *err);
+/* `path`: a venv, an interpreter's tree, or an executable in one; of `lang`, or
+ * with NULL of any. ERR_INVALID when it is none of them: a tree is only shown
+ * when it surely is one. */
+int interpreter_find(const char *path, const struct language *lang,
+                     struct interpreter *out, struct err *err);
 
 #endif

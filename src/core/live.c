@@ -13,6 +13,7 @@
 #include "src/base/fd.h"
 #include "src/base/id.h"
 #include "src/core/events.h"
+#include "src/core/language.h"
 
 int sandbox_open(struct engine *e, const struct request *req,
                  struct sandbox **out, struct result *result, struct err *err)
@@ -82,6 +83,8 @@ static int run_next(struct sandbox *sb, const struct run_next *next,
     if (sb->lang == NULL)
         return err_set(why, ERR_INVALID,
                        "this sandbox was opened without a language");
+    if (language_check(sb->grant.language, next->code, next->code_len, why) < 0)
+        return -1;
     p->block = true;
     p->started = sb->driver_runs;
     if (driver_start(sb, p->io, why) < 0 ||

@@ -8,8 +8,8 @@
 #include <string.h>
 
 #include "src/base/auto.h"
-#include "src/cell/runtime.h"
 #include "src/core/interpreter.h"
+#include "src/core/language.h"
 #include "src/core/tier.h"
 
 void grant_fini(struct grant *grant)
@@ -51,8 +51,8 @@ static int env_decide(const struct request *req, struct grant *grant,
 
         for (size_t k = 0; k < req->env.len; k++)
             given = given || same_name(base_env[i], req->env.at[k]);
-        if (i == 0 && req->python != NULL && req->lang == NULL)
-            continue; /* python_decide adds it */
+        if (i == 0 && req->interpreter != NULL && req->lang == NULL)
+            continue; /* interpreter_decide adds it */
         if (!given && strs_add(&grant->env, base_env[i], err) < 0)
             return -1;
     }
@@ -140,15 +140,16 @@ static int workspace_decide(const struct dirs *dirs, const struct request *req,
         (struct grant_mount){.rw = req->workspace_rw, .owned = true}, err);
 }
 
-/* Makes the trees of --python visible; for a command its bin leads the PATH. */
-static int python_decide(const struct request *req, struct grant *grant,
-                         struct interpreter *in, struct err *err)
+/* Makes the trees of --interpreter visible; for a command its bin leads the
+ * PATH. */
+static int interpreter_decide(const struct request *req, struct grant *grant,
+                              struct interpreter *in, struct err *err)
 {
     const struct grant_mount how = {0};
 
-    if (req->python == NULL)
+    if (req->interpreter == NULL)
         return 0;
-    if (interpreter_find(req->python, in, err) < 0)
+    if (interpreter_find(req->interpreter, grant->language, in, err) < 0)
         return -1;
     if (in->venv[0] != '\0' &&
         mount_add(grant, in->venv, in->venv, how, err) < 0)
@@ -170,14 +171,16 @@ static int python_decide(const struct request *req, struct grant *grant,
 static int runtime_decide(const struct dirs *dirs, const char *exe,
                           struct grant *grant, struct err *err)
 {
+    const char *program = grant->language->program;
     char source[DIRS_PATH_MAX + 16];
 
     snprintf(source, sizeof(source), "%s/runtime", dirs->share);
     if (mount_add(grant, source, CELL_RUNTIME, (struct grant_mount){0}, err) <
         0)
         return -1;
-    grant->runtime = true;
-    return runtime_python_argv(&grant->argv, exe, CELL_RUNTIME, err);
+    return language_argv(grant->language, exe[0] == '\0' ? program : exe,
+                         CELL_RUNTIME, grant->limits.mem_bytes, &grant->argv,
+                         err);
 }
 
 static int tier_decide(const struct request *req, struct grant *grant,
@@ -201,8 +204,11 @@ int policy_decide(const struct dirs *dirs, const struct request *req,
                   struct grant *grant, struct err *err)
 {
     const char *cwd = req->workspace == NULL ? CELL_HOME : req->workspace;
-    struct interpreter in = {.exe = "python3"};
+    struct interpreter in = {.exe = ""};
 
+    grant->language = req->lang == NULL ? NULL : language_find(req->lang);
+    if (req->lang != NULL && grant->language == NULL)
+        return language_unknown("--lang", req->lang, err);
     grant->run_id = req->id;
     grant->dirs = dirs;
     grant->limits = req->limits;
@@ -217,7 +223,7 @@ int policy_decide(const struct dirs *dirs, const struct request *req,
         return err_set(err, ERR_HOST, "out of memory");
     if (tier_decide(req, grant, err) < 0 || env_decide(req, grant, err) < 0 ||
         workspace_decide(dirs, req, grant, err) < 0 ||
-        python_decide(req, grant, &in, err) < 0)
+        interpreter_decide(req, grant, &in, err) < 0)
         return -1;
     if (grant->tier->adapts &&
         (grant->scratch = strdup(HOLDER_SCRATCH)) == NULL)

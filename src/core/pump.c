@@ -15,6 +15,7 @@
 
 #include "src/base/auto.h"
 #include "src/base/fd.h"
+#include "src/core/language.h"
 #include "src/core/output.h"
 
 #define STDIN_CHUNK (32u << 10)
@@ -104,6 +105,20 @@ static int take_exited(struct pump *p, const struct agent_frame *f,
     return 0;
 }
 
+/* The language is not there: that is the host's, or a template's, lack. */
+static int no_interpreter(struct pump *p)
+{
+    const struct language *lang = p->grant->language;
+
+    p->ev->unavailable = true;
+    snprintf(
+        p->result->message, sizeof(p->result->message),
+        "%s: no %s in the PATH of the cell: apt-get install %s, or name one "
+        "with --interpreter",
+        lang->name, lang->program, lang->package);
+    return 0;
+}
+
 static int take_exec_failed(struct pump *p, const struct agent_frame *f,
                             const char *payload, struct err *err)
 {
@@ -118,6 +133,8 @@ static int take_exec_failed(struct pump *p, const struct agent_frame *f,
     p->ended_us = clock_us();
     if (p->last)
         cell_kill(p->cell); /* no program will end it */
+    if (at[1] == AGENT_STAGE_LOOKUP && p->parser != NULL)
+        return no_interpreter(p);
     p->ev->exited = true;
     p->ev->code = at[1] == AGENT_STAGE_LOOKUP ||
                           (at[1] == AGENT_STAGE_EXEC && no == ENOENT)

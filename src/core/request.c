@@ -10,6 +10,7 @@
 #include "abi/holder.h"
 #include "abi/runtime.h"
 #include "src/base/id.h"
+#include "src/core/language.h"
 
 int request_init(struct request *req, struct err *err)
 {
@@ -36,7 +37,7 @@ void request_fini(struct request *req)
     pairs_fini(req->in, req->in_count);
     pairs_fini(req->out, req->out_count);
     free(req->workspace);
-    free(req->python);
+    free(req->interpreter);
     *req = (struct request){0};
 }
 
@@ -206,13 +207,19 @@ static int paths_check(const struct file_pair *pairs, size_t count, bool out,
 
 int request_check(const struct request *req, struct err *err)
 {
+    const struct language *lang =
+        req->lang == NULL ? NULL : language_find(req->lang);
+
     if (req->lang == NULL && req->argv.len == 0)
         return err_set(err, ERR_INVALID, "no command given");
     if (req->lang == NULL && req->argv.at[0][0] == '\0')
         return err_set(err, ERR_INVALID, "the command is empty");
-    if (req->lang != NULL && strcmp(req->lang, "python") != 0)
-        return err_set(err, ERR_INVALID,
-                       "--lang: \"%s\" is not known; known: python", req->lang);
+    if (req->lang != NULL && lang == NULL)
+        return language_unknown("--lang", req->lang, err);
+    if (lang != NULL &&
+        language_check(lang, req->code, req->code == NULL ? 0 : req->code_len,
+                       err) < 0)
+        return -1;
     if (req->workspace != NULL && req->workspace[0] != '/')
         return err_set(err, ERR_INVALID, "--workspace: not an absolute path");
     if (env_check(&req->env, err) < 0 || sizes_check(req, err) < 0 ||

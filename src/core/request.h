@@ -28,7 +28,7 @@ struct request {
     char *tier; /* NULL: auto */
 
     /* what runs: a block of code of `lang`, or argv when lang is NULL */
-    char *lang;       /* "python" */
+    char *lang;       /* of languages.def */
     char *code;       /* NULL for a session that gets its blocks later */
     size_t code_len;  /* may hold NULs */
     char *code_name;  /* what tracebacks call it: "<code>" or a path */
@@ -45,7 +45,7 @@ struct request {
     size_t in_count, out_count;
     char *workspace; /* absolute host path, or NULL */
     bool workspace_rw;
-    char *python;      /* host path of an interpreter or a venv, or NULL */
+    char *interpreter; /* host path of one, its tree or a venv, or NULL */
     uint64_t may_lack; /* bit per enum holder_mechanism */
 };
 

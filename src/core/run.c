@@ -125,7 +125,7 @@ static int run_program(struct sandbox *sb, const struct request *req,
                        const struct files_target *to, struct pump *p,
                        struct displayed *d, struct err *why)
 {
-    bool runtime = sb->grant.runtime;
+    bool runtime = sb->grant.language != NULL;
     bool stdin_ = sb->grant.has_stdin && p->io->stdin_fd >= 0;
     int r = 0;
 

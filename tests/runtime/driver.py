@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python driver on a socketpair, without any cell: what tests talk to.
 
-The line that starts it is read from src/cell/runtime.c. KARZER_PYTHON names
+The line that starts it is read from src/core/language.c. KARZER_PYTHON names
 another interpreter than Debian's.
 """
 import os
@@ -28,7 +28,7 @@ LAST = 1
 
 
 def start_line():
-    text = (ROOT / "src/cell/runtime.c").read_text()
+    text = (ROOT / "src/core/language.c").read_text()
     macro = text.partition("#define PYTHON_START")[2].partition("\n\n")[0]
     return "".join(re.findall(r'"([^"]*)"', macro))
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What --python makes visible: a tree is shown only when it surely is one. */
+/* What --interpreter makes visible: a tree is shown only when it surely is one.
+ */
 #include "src/core/interpreter.h"
 
 #include <fcntl.h>
@@ -71,12 +72,24 @@ static int set_up(void **state)
     make_dir("home/bin");
     make_program("home/bin/python3");
     make_program("shim");
+    make_dir("node");
+    make_dir("node/bin");
+    make_dir("node/include");
+    make_dir("node/include/node");
+    make_program("node/include/node/node_version.h");
+    make_program("node/bin/node");
     return 0;
 }
 
 static int tear_down(void **state)
 {
-    static const char *const made[] = {"shim",
+    static const char *const made[] = {"node/bin/node",
+                                       "node/include/node/node_version.h",
+                                       "node/include/node",
+                                       "node/include",
+                                       "node/bin",
+                                       "node",
+                                       "shim",
                                        "home/bin/python3",
                                        "home/bin",
                                        "home",
@@ -106,7 +119,7 @@ static int find(const char *name, struct interpreter *in)
     char path[PATH_MAX];
 
     path_of(path, name);
-    return interpreter_find(path, in, NULL);
+    return interpreter_find(path, language_find("python"), in, NULL);
 }
 
 static void is_at(const char *got, const char *name)
@@ -157,7 +170,30 @@ static void what_is_not_an_interpreter_is_refused(void **state)
     (void)state;
     assert_int_equal(find("shim", &in), -1);
     assert_int_equal(find("nothing", &in), -1);
-    assert_int_equal(interpreter_find("", &in, NULL), -1);
+    assert_int_equal(interpreter_find("", NULL, &in, NULL), -1);
+}
+
+static void a_tree_is_that_of_its_language(void **state)
+{
+    struct interpreter in;
+    struct err err = {0};
+    char path[PATH_MAX];
+
+    (void)state;
+    path_of(path, "node");
+    assert_int_equal(interpreter_find(path, language_find("node"), &in, NULL),
+                     0);
+    is_at(in.exe, "node/bin/node");
+    is_at(in.base, "node");
+    assert_int_equal(interpreter_find(path, NULL, &in, NULL), 0);
+    is_at(in.exe, "node/bin/node");
+    assert_int_equal(interpreter_find(path, language_find("python"), &in, &err),
+                     -1);
+    assert_int_equal(err.code, ERR_INVALID);
+    assert_non_null(strstr(err.text, "no bin/python3"));
+    path_of(path, "tree/bin/python3");
+    assert_int_equal(interpreter_find(path, language_find("node"), &in, NULL),
+                     -1);
 }
 
 static void the_hosts_own_needs_no_tree(void **state)
@@ -167,7 +203,7 @@ static void the_hosts_own_needs_no_tree(void **state)
     (void)state;
     if (access("/usr/bin/python3", X_OK) < 0)
         skip();
-    assert_int_equal(interpreter_find("/usr/bin/python3", &in, NULL), 0);
+    assert_int_equal(interpreter_find("/usr/bin/python3", NULL, &in, NULL), 0);
     assert_string_equal(in.base, "");
     assert_string_equal(in.venv, "");
 }
@@ -179,6 +215,7 @@ int main(void)
         cmocka_unit_test(a_venv_brings_the_tree_that_it_stands_on),
         cmocka_unit_test(a_directory_above_a_program_is_not_shown_for_that),
         cmocka_unit_test(what_is_not_an_interpreter_is_refused),
+        cmocka_unit_test(a_tree_is_that_of_its_language),
         cmocka_unit_test(the_hosts_own_needs_no_tree),
     };
 

@@ -45,27 +45,11 @@ static void a_block_that_does_not_fit_leaves_nothing(void **state)
     buf_fini(&small);
 }
 
-static void the_driver_is_started_isolated(void **state)
-{
-    struct strs argv = {0};
-
-    (void)state;
-    assert_int_equal(runtime_python_argv(&argv, "python3", "/there", NULL), 0);
-    assert_int_equal(argv.len, 6);
-    assert_string_equal(argv.at[0], "python3");
-    assert_string_equal(argv.at[1], "-I");
-    assert_string_equal(argv.at[2], "-S");
-    assert_string_equal(argv.at[3], "-c");
-    assert_string_equal(argv.at[5], "/there/python");
-    strs_fini(&argv);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_block_is_encoded_whole),
         cmocka_unit_test(a_block_that_does_not_fit_leaves_nothing),
-        cmocka_unit_test(the_driver_is_started_isolated),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
