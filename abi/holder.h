@@ -65,6 +65,7 @@ enum holder_mechanism {
     H(OWN_ID, "an id of its own")                                              \
     H(CALLER_ID, "the caller's id")                                            \
     H(NAMESPACE, "namespace")                                                  \
+    H(OUTER_PROC, "namespace; the /proc around it is seen")                    \
     H(PRIVATE_ROOT, "private read-only root")                                  \
     H(MOUNT_VIEW, "private view of listed host paths")                         \
     H(LANDLOCK, "Landlock")                                                    \

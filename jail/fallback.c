@@ -3,6 +3,9 @@
 #include "jail/fallback.h"
 
 #include <limits.h>
+#include <linux/capability.h>
+#include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 
@@ -12,11 +15,26 @@
 #include "jail/pass.h"
 #include "jail/seccomp.h"
 #include "src/base/auto.h"
+#include "src/base/fd.h"
 #include "src/base/scratch.h"
 
 static const char *scratch_dir(const struct jail *j)
 {
     return handoff_text(j->h, j->h->scratch);
+}
+
+/* An id of its own for the cell, and an end for what has it. */
+static bool may_change_ids(const struct jail *j)
+{
+    const unsigned long long needed =
+        1u << CAP_CHOWN | 1u << CAP_KILL | 1u << CAP_SETGID | 1u << CAP_SETUID;
+    char text[4096];
+    const char *at = NULL;
+
+    if (fd_read_text(j->proc_fd, "self/status", text, sizeof(text)) > 0)
+        at = strstr(text, "\nCapEff:");
+    return at != NULL &&
+           (strtoull(at + strlen("\nCapEff:"), NULL, 16) & needed) == needed;
 }
 
 int fallback_choose(struct jail *j, struct err *err)
@@ -30,6 +48,10 @@ int fallback_choose(struct jail *j, struct err *err)
         return err_wrap(err, "neither namespaces nor Landlock");
     if (j->h->scratch == 0)
         return err_wrap(err, "neither namespaces nor a place for scratch");
+    if (j->root && !may_change_ids(j))
+        return err_wrap(err, "neither namespaces nor the right to change ids: "
+                             "root needs CAP_CHOWN, CAP_KILL, CAP_SETGID and "
+                             "CAP_SETUID, an ordinary user nothing");
     if (limiter_handle(j->limiter, HOLDER_SLOT_FD, j->effective, &why) < 0)
         return err_wrap(err,
                         "neither namespaces nor a control group, and "

@@ -14,6 +14,7 @@
 #include "jail/caps.h"
 #include "src/base/auto.h"
 #include "src/base/fd.h"
+#include "src/base/slot.h"
 #include "src/base/sys.h"
 
 #define MAX_USERNS "sys/user/max_user_namespaces"
@@ -31,19 +32,21 @@ int identity_choose(struct jail *j, struct err *err)
 {
     const struct holder_handoff *h = j->h;
 
-    j->root = geteuid() == 0;
-    if (j->root && h->uid == 0)
+    j->root = h->uid != 0;
+    if (!j->root && slot_root())
         return err_set(err, ERR_INVALID,
                        "the hand-off names no id, and root's is never used");
-    if (!j->root && h->uid != 0)
+    if (j->root && geteuid() != 0)
         return err_set(err, ERR_INVALID,
                        "the hand-off names an id, and we are not root");
     j->uid = j->root ? h->uid : geteuid();
     j->gid = j->root ? h->gid : getegid();
     /* The process view has the host's /etc/passwd and its names. */
     j->user_ns = !j->root || (j->container && userns_allowed(j));
-    j->seen_uid = j->user_ns && j->container ? JAIL_UID : j->uid;
-    j->seen_gid = j->user_ns && j->container ? JAIL_UID : j->gid;
+    if (j->user_ns && (j->container || j->uid == 0))
+        j->seen_uid = j->seen_gid = JAIL_UID; /* never as uid 0 */
+    else
+        j->seen_uid = j->uid, j->seen_gid = j->gid;
     return 0;
 }
 
@@ -71,11 +74,11 @@ static int enter_userns(const struct jail *j, const char **what)
     return 0;
 }
 
-static const char *remedy(const struct jail *j)
+static const char *remedy(const struct jail *j, int sys)
 {
     char text[16];
 
-    if (!userns_allowed(j))
+    if (!userns_allowed(j) || sys == ENOSPC) /* of a namespace around us */
         return "sysctl user.max_user_namespaces=10000";
     if (fd_read_text(j->proc_fd, "sys/kernel/unprivileged_userns_clone", text,
                      sizeof(text)) > 0 &&
@@ -85,7 +88,8 @@ static const char *remedy(const struct jail *j)
                      "sys/kernel/apparmor_restrict_unprivileged_userns", text,
                      sizeof(text)) > 0 &&
         text[0] == '1')
-        return "an AppArmor profile with `userns,` for karzer-jail, or sysctl "
+        return "an AppArmor profile with `userns,` for karzer-jail "
+               "(docs/hosts.md), or sysctl "
                "kernel.apparmor_restrict_unprivileged_userns=0";
     return "a host or container configuration that permits unshare(2)";
 }
@@ -93,15 +97,17 @@ static const char *remedy(const struct jail *j)
 int identity_enter(struct jail *j, struct err *err)
 {
     const char *what;
+    int sys;
 
     if (enter_userns(j, &what) == 0)
         return 0;
+    sys = errno;
     err_sys(err, "user namespaces are refused (%s)", what);
     if (err != NULL) {
         size_t n = strlen(err->text);
 
         snprintf(err->text + n, sizeof(err->text) - n, "; it needs %s",
-                 remedy(j));
+                 remedy(j, sys));
     }
     return -1;
 }

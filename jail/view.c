@@ -24,6 +24,7 @@
 #include "src/base/auto.h"
 #include "src/base/sys.h"
 
+#define PROC_FLAGS (MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY)
 #define QUIET (MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV)
 
 struct dir {
@@ -146,16 +147,43 @@ static int sys_make(struct err *err)
     return access(cpu, F_OK) < 0 ? 0 : bind_base(cpu, true, err);
 }
 
+/*
+ * A new /proc would show what is masked in the one around us, and is refused.
+ * That one, then, for the process view: read-only, and with its masks. What a
+ * process outside of our user namespace has is refused there, its command line
+ * and its numbers are not.
+ */
+static int proc_outer(struct jail *j, struct err *err)
+{
+    int tree = tree_clone(AT_FDCWD, "/proc");
+
+    if (tree < 0 ||
+        tree_set(tree, QUIET | MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOEXEC) < 0)
+        return err_sys(err, "bind /proc");
+    if (tree_attach(tree, j->root_fd, "proc") < 0)
+        return err_sys(err, "mount the /proc around us");
+    j->effective[HOLDER_PROCESSES] = HOLDER_HOW_OUTER_PROC;
+    return 0;
+}
+
 static int proc_make(struct jail *j, struct err *err)
 {
     /* Of the directory below the mount: it stays empty for ever. */
     j->empty_fd = openat(j->root_fd, "proc", O_PATH | O_CLOEXEC);
     if (j->empty_fd < 0)
         return err_sys(err, "/proc");
-    if (mount("proc", "proc", "proc",
-              MS_NOSUID | MS_NODEV | MS_NOEXEC | MS_RDONLY, NULL) < 0)
+    if (mount("proc", "proc", "proc", PROC_FLAGS, NULL) == 0)
+        return 0;
+    if (errno != EPERM)
         return err_sys(err, "mount /proc");
-    return 0;
+    if (!j->container)
+        return proc_outer(j, err);
+    return err_set(
+        err, ERR_HOST,
+        "/proc cannot be mounted: the one around us is masked in "
+        "part, as in a container; start that with "
+        "--security-opt systempaths=unconfined (podman: unmask=ALL), "
+        "or take --tier process");
 }
 
 static int scratch_bind(const struct jail *j, const struct scratch *s,

@@ -189,6 +189,26 @@ static int every_id_is_mapped(void)
     return stat("/proc/self/ns/user", &st) == 0 && st.st_ino == 0xEFFFFFFDu;
 }
 
+bool slot_root(void)
+{
+    unsigned long long first, parent, count;
+    char text[4096];
+
+    if (geteuid() != 0)
+        return false;
+    if (every_id_is_mapped() ||
+        fd_read_text(AT_FDCWD, "/proc/self/uid_map", text, sizeof(text)) <= 0 ||
+        map_holds(text, SLOT_UID_BASE))
+        return true;
+    for (const char *at = text; at != NULL; at = strchr(at, '\n')) {
+        at += *at == '\n';
+        if (sscanf(at, "%llu %llu %llu", &first, &parent, &count) == 3 &&
+            first == 0)
+            return parent == 0; /* it may be the machine's root */
+    }
+    return true;
+}
+
 int slot_uid(unsigned slot, uint32_t *uid, struct err *err)
 {
     static const char *const files[] = {"/proc/self/uid_map",

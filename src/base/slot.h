@@ -11,6 +11,7 @@
 #ifndef KARZER_BASE_SLOT_H
 #define KARZER_BASE_SLOT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -47,6 +48,13 @@ int slot_inherit(int fd, unsigned slot, slot_clean *clean);
 /* For each slot in `dir` that has a note and no owner. One read when there is
  * none. How many notes went, or -1 with errno. */
 int slot_notes(const char *dir, slot_clean *clean);
+
+/*
+ * Do we run cells as root does, under ids of their own? Not where our uid 0 is
+ * another id in the namespace around us and no ids of cells are mapped (a
+ * rootless container): there we are an ordinary user by another name.
+ */
+bool slot_root(void);
 
 /* The uid (and gid) of a cell that root runs: -1 and why when no such id is
  * mapped in our user namespace. */

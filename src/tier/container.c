@@ -5,14 +5,13 @@
  */
 #include "src/tier/container.h"
 
-#include <unistd.h>
-
+#include "src/base/slot.h"
 #include "src/tier/holder.h"
 #include "src/tier/userns.h"
 
 static int probe(struct err *err)
 {
-    if (geteuid() == 0)
+    if (slot_root())
         return 0; /* root does it without a user namespace, too */
     return userns_allowed(err);
 }

@@ -36,12 +36,18 @@ int holder_slot_dir(const struct dirs *dirs, const char **dir, struct err *err)
 {
     struct stat st;
 
-    if (geteuid() != 0) {
+    if (!slot_root()) {
         *dir = dirs->state;
         return 0;
     }
     if (mkdir(ROOT_SLOT_DIR, 0700) < 0 && errno != EEXIST)
-        return err_sys(err, "make %s", ROOT_SLOT_DIR);
+        return err_sys(err,
+                       "make %s (/run must be writable: mount -t tmpfs "
+                       "run /run)",
+                       ROOT_SLOT_DIR);
+    if (access(ROOT_SLOT_DIR, W_OK) < 0 && errno == EROFS)
+        return err_sys(err, "%s (it must be writable: mount -t tmpfs run /run)",
+                       ROOT_SLOT_DIR);
     if (lstat(ROOT_SLOT_DIR, &st) < 0)
         return err_sys(err, "%s", ROOT_SLOT_DIR);
     if (!S_ISDIR(st.st_mode) || st.st_uid != 0 || (st.st_mode & 022) != 0)
@@ -163,7 +169,7 @@ static int identity_fill(struct holder_handoff *h, struct err *err)
 {
     uint32_t id;
 
-    if (geteuid() != 0)
+    if (!slot_root())
         return 0;
     if (slot_uid(h->slot, &id, err) < 0)
         return -1;
