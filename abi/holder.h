@@ -174,6 +174,7 @@ enum holder_limit_hit {
 struct holder_usage {
     uint64_t cpu_us;
     uint64_t peak_memory_bytes;
+    uint64_t kernel_peak_bytes; /* as the kernel counts it, scratch included */
     uint64_t peak_processes;
     uint64_t disk_bytes;   /* scratch in use now (at ENDED: at the end) */
     uint64_t memory_kills; /* processes killed for memory, by either */

@@ -218,9 +218,11 @@ static unsigned sample_memory(struct limiter *l, uint64_t scratch)
     if (now > l->memory_peak)
         l->memory_peak = now;
     u->peak_memory_bytes = l->memory_peak;
-    if (counter_read(l, COUNTER_MEMORY_PEAK, &peak) == 0 &&
-        minus(peak, l->scratch_peak) > l->memory_peak)
-        u->peak_memory_bytes = minus(peak, l->scratch_peak);
+    if (counter_read(l, COUNTER_MEMORY_PEAK, &peak) == 0) {
+        u->kernel_peak_bytes = peak;
+        if (minus(peak, l->scratch_peak) > l->memory_peak)
+            u->peak_memory_bytes = minus(peak, l->scratch_peak);
+    }
     return check_memory(l, now, scratch);
 }
 
@@ -361,6 +363,7 @@ static void watch(struct limiter *l, pid_t init_pid)
         counter_open(l, (enum counter)i);
     u->cpu_us = u->peak_memory_bytes = u->peak_processes = HOLDER_UNKNOWN;
     u->disk_bytes = u->memory_kills = u->forks_refused = HOLDER_UNKNOWN;
+    u->kernel_peak_bytes = HOLDER_UNKNOWN;
 }
 
 void limiter_watch(struct limiter *l, int scratch_fd, pid_t init_pid)

@@ -44,8 +44,9 @@ static const struct ended *ending_find(const struct result *r)
     for (size_t i = 0; i < ARRAY_LEN(endings); i++) {
         const struct ended *e = &endings[i];
 
-        if (e->status != r->status)
-            continue;
+        if (e->status != r->status ||
+            (r->status == STATUS_MEMORY && r->detail != NULL))
+            continue; /* not for a limit of this run: its message says why */
         if (e->detail == NULL ||
             (r->detail != NULL && strcmp(e->detail, r->detail) == 0))
             return e;

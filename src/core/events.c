@@ -191,6 +191,12 @@ void events_explain(struct result *r, const struct grant *grant)
 {
     char value[32], what[96];
 
+    if (r->status == STATUS_MEMORY && r->detail != NULL) {
+        snprintf(r->message, sizeof(r->message),
+                 "the host, or a control group around karzer, ran out of "
+                 "memory; the run's own limit was not reached");
+        return;
+    }
     for (size_t i = 0; i < sizeof(end_rows) / sizeof(end_rows[0]); i++) {
         const struct end_row *e = &end_rows[i];
         const struct limit_row *row = limit_find(e->option);
@@ -222,6 +228,8 @@ static uint32_t hits_all(const struct evidence *ev)
 {
     uint32_t hits = ev->hits;
 
+    if (ev->memory_elsewhere) /* no limit of this run's */
+        hits &= ~(uint32_t)HOLDER_HIT_MEMORY_OOM;
     if (ev->memory_rlimit && ev->uncaught_errno == ENOMEM)
         hits |= HOLDER_HIT_MEMORY_OOM;
     if (ev->pids_rlimit && ev->uncaught_errno == EAGAIN)

@@ -74,8 +74,10 @@ enum status result_decide(const struct evidence *ev, const char **detail)
     }
     if (ev->output)
         return STATUS_OUTPUT;
-    if (memory_ended(ev))
+    if (memory_ended(ev)) {
+        *detail = ev->memory_elsewhere ? "host" : NULL;
         return STATUS_MEMORY;
+    }
     if (pids_ended(ev))
         return STATUS_PROCESSES;
     if (disk_ended(ev))

@@ -61,10 +61,11 @@ struct evidence {
     bool exited;      /* code and signal below are known */
     int code;
     int signal;
-    uint32_t hits;      /* enum holder_limit_hit */
-    int uncaught_errno; /* from the runtime: ENOSPC, ENOMEM, EAGAIN, ... */
-    bool memory_rlimit; /* the memory mechanism gives ENOMEM */
-    bool pids_rlimit;   /* the pids mechanism gives EAGAIN without a counter */
+    uint32_t hits;         /* enum holder_limit_hit */
+    int uncaught_errno;    /* from the runtime: ENOSPC, ENOMEM, EAGAIN, ... */
+    bool memory_rlimit;    /* the memory mechanism gives ENOMEM */
+    bool memory_elsewhere; /* the kernel killed, and not for this run's limit */
+    bool pids_rlimit; /* the pids mechanism gives EAGAIN without a counter */
 };
 
 enum status result_decide(const struct evidence *ev, const char **detail);
@@ -72,7 +73,7 @@ enum status result_decide(const struct evidence *ev, const char **detail);
 struct result {
     char id[RUN_ID_SIZE];
     enum status status;
-    const char *detail; /* "wall", "cpu", ...; NULL; static text */
+    const char *detail; /* "wall", "cpu", "host"; NULL; static text */
     char message[480];  /* why, for people; "" when there is nothing to say */
     int exit_code;      /* -1: none */
     int signal;         /* 0: none */

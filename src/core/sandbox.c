@@ -230,6 +230,22 @@ void sandbox_usage(struct result *r, const struct cell *cell,
     r->disk_bytes = u->disk_bytes;
 }
 
+/* What the kernel charges at once, and counts only then. */
+#define CHARGE_STEP (1u << 20)
+
+/* A kill by the kernel in a cell that was never near its own limit: the host
+ * had no more, or a control group around us. The holder kills only what is over
+ * the limit. */
+static bool killed_from_elsewhere(const struct sandbox *sb)
+{
+    const struct holder_usage *u = &sb->cell->usage;
+
+    return (u->hits & HOLDER_HIT_MEMORY_OOM) != 0 &&
+           (u->hits & HOLDER_HIT_MEMORY_KILLED) == 0 &&
+           u->kernel_peak_bytes != HOLDER_UNKNOWN &&
+           u->kernel_peak_bytes + CHARGE_STEP < sb->grant.limits.mem_bytes;
+}
+
 static void evidence_mechanisms(struct evidence *ev, const struct cell *cell)
 {
     ev->memory_rlimit = cell->effective[HOLDER_MEMORY] == HOLDER_HOW_SAMPLED ||
@@ -252,6 +268,7 @@ void sandbox_conclude(struct sandbox *sb, struct result *r, struct evidence *ev,
     struct err lost = {0};
 
     evidence_mechanisms(ev, sb->cell);
+    ev->memory_elsewhere = killed_from_elsewhere(sb);
     sandbox_usage(r, sb->cell, before);
     r->status = result_decide(ev, &r->detail);
     r->exit_code = ev->exited && ev->signal == 0 ? ev->code : -1;

@@ -243,6 +243,7 @@ static void usage_unknown(struct holder_usage *u)
     *u = (struct holder_usage){
         .cpu_us = HOLDER_UNKNOWN,
         .peak_memory_bytes = HOLDER_UNKNOWN,
+        .kernel_peak_bytes = HOLDER_UNKNOWN,
         .peak_processes = HOLDER_UNKNOWN,
         .disk_bytes = HOLDER_UNKNOWN,
         .memory_kills = HOLDER_UNKNOWN,

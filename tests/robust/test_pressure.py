@@ -18,7 +18,7 @@ import groups
 import karzer
 
 LONG = os.environ.get("KARZER_LONG") == "1"
-CLIENTS, RUNS = (32, 50) if LONG else (12, 4)
+CLIENTS, RUNS = (32, 50) if LONG else (12, 3)
 LIMIT = 256 << 20
 
 # Takes all memory but some room, which comes and goes; touches what it has.
@@ -125,6 +125,8 @@ def fault(number, done, answer):
     if status == "error" and answer["signal"] is None:
         return None if code != 0 and answer["exit_code"] in (code, 2, 126, 127) \
             and done.returncode == answer["exit_code"] else "error, and it was not"
+    if status == "memory" and answer["detail"] != "host":
+        return "its own limit, which it was not near"
     want = {"error": 128 + (answer["signal"] or 0), "memory": 137, "internal": 125,
             "unavailable": 125}.get(status)
     return None if done.returncode == want else f"{status} with {done.returncode}"
@@ -151,6 +153,7 @@ def test_clients_under_memory_pressure_get_true_answers(box, small_host):
     prefix, group = small_host
     state = box.user.work() / "state"
     answers, faults, counts, lock = {}, [], Counter(), threading.Lock()
+    unrecorded = set()
 
     def tell(n, done, answer):
         with lock:
@@ -160,6 +163,8 @@ def test_clients_under_memory_pressure_get_true_answers(box, small_host):
             if answer and "status" in answer:
                 answers[answer["id"]] = answer["status"]
                 counts[answer["status"]] += 1
+                if answer["status"] == "internal" and "boundary record" in answer["message"]:
+                    unrecorded.add(answer["id"])
             else:
                 counts["engine killed" if done.returncode < 0 else "refused"] += 1
 
@@ -183,7 +188,8 @@ def test_clients_under_memory_pressure_get_true_answers(box, small_host):
         "log", "--json", env=env).stdout.splitlines()]
     ends = {e["run"]: e["status"] for e in lines if e["kind"] in ("run.finished", "run.refused")}
     granted = {e["run"] for e in lines if e["kind"] == "run.granted"}
-    assert {i: s for i, s in answers.items() if ends.get(i) != s} == {}, "answers not recorded"
+    # What could not be recorded in time says so, and is `internal`.
+    assert {i: s for i, s in answers.items() if ends.get(i) != s and i not in unrecorded} == {}
     assert set(answers) <= granted | set(ends)
     assert box.cli("exec", "--tier", box.tier, "--", "true", env=env).returncode == 0
     assert karzer.wait_until(lambda: not karzer.leftovers(box.session), 5), \
