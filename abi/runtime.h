@@ -36,7 +36,9 @@ enum runtime_type {
 };
 
 enum runtime_code_flag {
-    RUNTIME_CODE_LAST = 1, /* no block follows: then end as a program ends */
+    RUNTIME_CODE_LAST = 1,  /* no block follows: then end as a program ends */
+    RUNTIME_CODE_CHECK = 2, /* do not run it. Is it a whole block (DONE 0), or
+                               must more lines follow (DONE 1)? Not with LAST */
 };
 
 enum runtime_result_flag {

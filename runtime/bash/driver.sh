@@ -90,17 +90,37 @@ karzer_on() {
     [[ -n ${karzer_fd-} ]]
 }
 
+# DONE with a status.
+karzer_done() {
+    local hex
+    builtin printf -v hex '\\x%02x' $(( $1 & 255 ))
+    builtin printf '\x04\0\0\0\x42\0\0\0'"$hex"'\0\0\0' >&"$karzer_fd"
+}
+
+# Must more lines follow? Another bash reads it, and runs none of it.
+karzer_more() {
+    local said LC_ALL=C
+    [[ $karzer == *\\ && $karzer != *\\\\ ]] && return
+    said=$("$BASH" --norc --noprofile -n -c "$karzer" 2>&1 </dev/null)
+    [[ $said == *'unexpected end of file'* || $said == *'unexpected EOF'* ||
+       $said == *'delimited by end-of-file'* ]]
+}
+
 # Between two blocks: tells how the last one ended, and takes the next.
 karzer_next() {
-    local status=$1 hex
+    local status=$1
     if [[ -z ${karzer_first-} ]]; then
         (( karzer_flags & 1 )) && builtin exit "$status"
-        builtin printf -v hex '\\x%02x' $(( status & 255 ))
-        builtin printf '\x04\0\0\0\x42\0\0\0'"$hex"'\0\0\0' >&"$karzer_fd"
-        if ! karzer_receive; then
-            karzer_fd=
-            return 1
-        fi
+        karzer_done "$status"
+        karzer_receive || karzer_flags=4
+    fi
+    while (( karzer_flags == 2 )); do # a check
+        karzer_more && karzer_done 1 || karzer_done 0
+        karzer_receive || karzer_flags=4
+    done
+    if (( karzer_flags & 4 )); then # the engine is gone
+        karzer_fd=
+        return 1
     fi
     karzer_first= karzer_was=$status BASH_ARGV0=bash
     [[ $karzer_name == '<'* ]] || BASH_ARGV0=$karzer_name

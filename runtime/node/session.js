@@ -7,9 +7,11 @@
 // the next block is waited for.
 'use strict';
 const fs = require('fs');
+const vm = require('vm');
 
 const DONE = 66;
 const LAST = 1;
+const CHECK = 2;
 const UNSETTLED = 13; // node's exit status for it
 
 class Exit {
@@ -60,9 +62,7 @@ module.exports = (driver) => {
     const status = which.exit ?? (which.failed ? 1
       : Number(process.exitCode ?? 0) | 0);
     process.exitCode = undefined;
-    const data = driver.u32(0);
-    data.writeInt32LE(status);
-    driver.send(DONE, [data]);
+    done(status);
     if (which.last) really.call(process, status & 255);
     listen();
   }
@@ -82,7 +82,31 @@ module.exports = (driver) => {
     end(which);
   }
 
+  function done(status) {
+    const data = driver.u32(0);
+    data.writeInt32LE(status);
+    driver.send(DONE, [data]);
+  }
+
+  // Must more lines follow? So it is when the brackets that are put around it
+  // are where the parser stumbles.
+  function isPart(code) {
+    if (/^\s*(?:import|export)\b/.test(code)) return false;
+    try {
+      new vm.Script(`(async () => {${code}\n})`, { filename: 'block' });
+    } catch (error) {
+      const line = /^block:(\d+)/.exec(error.stack);
+      return line !== null && Number(line[1]) === code.split('\n').length + 1;
+    }
+    return false;
+  }
+
   function run({ flags, name, code }) {
+    if (flags & CHECK) {
+      done(isPart(code) ? 1 : 0);
+      listen();
+      return;
+    }
     count++;
     if (count > 1) driver.begin(name);
     if (name[0] === '<' && count > 1) name = name.replace(/>$/, `_${count}>`);

@@ -16,7 +16,7 @@ from marshal import loads
 
 CHANNEL = 3
 PYC = MAGIC_NUMBER + b"\1\0\0\0"  # never to be compared with its source
-CODE_LAST = 1
+CODE_LAST, CODE_CHECK = 1, 2
 CODE_MAX = 8 + 4096 + (16 << 20)
 QUICK_MAX = 4096
 
@@ -260,6 +260,9 @@ def main():
         if message is None:
             return
         flags, name, source = message
+        if flags & CODE_CHECK:
+            driver.part("session")["check"](source)
+            continue
         last = flags & CODE_LAST
         if driver.blocks or not last or name[:1] != "<":
             name = driver.part("session")["begin"](name)

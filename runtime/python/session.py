@@ -42,6 +42,20 @@ def end(error):
     driver.send(DONE, (status & 0xffffffff).to_bytes(4, "little"))
 
 
+def check(source):
+    """Says whether it is a whole block, or more lines must follow."""
+    more = False
+    try:
+        warnings = __import__("warnings")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compiles = __import__("codeop").compile_command
+            more = compiles(source.decode(), "<code>", "single") is None
+    except BaseException:
+        pass  # no Python: its run will say so
+    driver.send(DONE, bytes((more, 0, 0, 0)))
+
+
 def reserve():
     try:
         return bytes(3 << 20)

@@ -333,7 +333,7 @@ int runtime_code(struct buf *out, uint32_t flags, const char *name,
     if (name_len == 0 || name_len > RUNTIME_NAME_MAX)
         return err_set(err, ERR_INVALID, "name of a block: %zu bytes",
                        name_len);
-    if ((flags & ~(uint32_t)RUNTIME_CODE_LAST) != 0)
+    if (flags != 0 && flags != RUNTIME_CODE_LAST && flags != RUNTIME_CODE_CHECK)
         return err_set(err, ERR_INVALID, "unknown flags %#x", flags);
     if (len > RUNTIME_CODE_MAX)
         return err_set(err, ERR_LIMIT, "code of %zu bytes, at most %u", len,

@@ -4,7 +4,6 @@
  * as it streams, the exit status that env(1) and timeout(1) would have. The
  * path that people time: nothing here that a run does not need.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,104 +12,13 @@
 #include "src/base/auto.h"
 #include "src/base/fd.h"
 #include "src/cli/cli.h"
-#include "src/cli/closing.h"
-#include "src/cli/bundle.h"
 #include "src/cli/forward.h"
 #include "src/cli/options.h"
+#include "src/cli/repl.h"
 #include "src/cli/run_args.h"
-#include "src/cli/show.h"
+#include "src/cli/screen.h"
 #include "src/cli/terminal.h"
 #include "src/core/run.h"
-
-struct screen {
-    struct show out, err;
-    struct vt vt; /* with a terminal of the program's own */
-};
-
-static int on_output(void *ctx, int stream, const void *data, size_t len)
-{
-    struct screen *screen = ctx;
-
-    return show_put(stream == 1 ? &screen->out : &screen->err, data, len);
-}
-
-static int on_result(void *ctx, const json_t *bundle)
-{
-    struct screen *screen = ctx;
-
-    return bundle_show(bundle, &screen->out, &screen->err);
-}
-
-static void screen_init(struct screen *screen, const struct limits *limits)
-{
-    uint64_t deadline = clock_us() + limits->wall_ms * 1000;
-    size_t cap = (size_t)limits->output_bytes * 64 * 2 + (1u << 20);
-
-    show_init(&screen->out, STDOUT_FILENO, cap);
-    show_init(&screen->err, STDERR_FILENO, cap);
-    screen->out.deadline_us = screen->err.deadline_us = deadline;
-    screen->out.give_up = screen->err.give_up = forward_kills;
-    screen->vt = (struct vt){0};
-}
-
-/* What a person should know of what the program tried on the terminal. */
-static void screen_warn(const struct screen *screen)
-{
-    if (screen->vt.clipboard > 0)
-        show_line(STDERR_FILENO,
-                  "terminal: the program asked for your clipboard; it was not "
-                  "passed on");
-}
-
-static void screen_fini(struct screen *screen)
-{
-    show_fini(&screen->out);
-    show_fini(&screen->err);
-}
-
-/* What stdout did not take is karzer's failure, except that a reader who left
- * knows it already. */
-static int stream_status(struct show *s, const char *name, int status)
-{
-    struct err err = {0};
-
-    if (show_end(s) == 0 || s->sys == EPIPE || s->sys == ECANCELED)
-        return status;
-    errno = s->sys;
-    err_sys(&err, "write to %s", name);
-    return cli_warn(&err);
-}
-
-static void show_closing(struct screen *screen, const struct result *r,
-                         const struct limits *limits)
-{
-    struct strs lines = {0};
-    struct err err = {0};
-    /* whoever closed the pipe of the output knows why it ended */
-    bool left = screen->out.sys == EPIPE && r->status == STATUS_KILLED;
-    bool middle =
-        screen->err.middle ||
-        (screen->out.middle && screen->out.terminal && screen->err.terminal);
-
-    if (!left && closing_lines(r, limits, &lines, &err) < 0)
-        cli_fail(&err);
-    if (lines.len > 0 && middle)
-        (void)!write(STDERR_FILENO, "\n", 1);
-    for (size_t i = 0; i < lines.len; i++)
-        show_line(STDERR_FILENO, lines.at[i]);
-    strs_fini(&lines);
-}
-
-static int screen_enter(struct screen *screen, struct run_io *io,
-                        struct err *err)
-{
-    if (terminal_enter(err) < 0)
-        return -1;
-    screen->vt.left = terminal_left();
-    screen->out.vt = &screen->vt;
-    io->window = terminal_size;
-    return 0;
-}
 
 static int run_for_person(struct engine *e, const struct run_args *args,
                           struct err *err)
@@ -118,8 +26,8 @@ static int run_for_person(struct engine *e, const struct run_args *args,
     struct screen screen;
     struct run_io io = {
         .stdin_fd = args->req.has_stdin ? STDIN_FILENO : -1,
-        .output = on_output,
-        .result = on_result,
+        .output = screen_output,
+        .result = screen_result,
         .poll_signal = forward_next,
         .ctx = &screen,
     };
@@ -135,12 +43,12 @@ static int run_for_person(struct engine *e, const struct run_args *args,
     r = run_once(e, &args->req, &io, &result, err);
     if (r == 0)
         status = result_exit_status(&result);
-    status = stream_status(&screen.out, "stdout", status);
-    status = stream_status(&screen.err, "stderr", status);
+    status = screen_status(&screen.out, "stdout", status);
+    status = screen_status(&screen.err, "stderr", status);
     terminal_leave();
     screen_warn(&screen);
     if (r == 0)
-        show_closing(&screen, &result, &args->req.limits);
+        screen_closing(&screen, &result, &args->req.limits);
     else
         cli_fail(err);
     result_fini(&result);
@@ -202,8 +110,9 @@ static int run_verb(enum verb_id verb, int argc, char **argv)
         cli_fail(&err);
         return CLI_FAILED;
     }
-    status = args.json ? run_for_program(engine, &args, &err)
-                       : run_for_person(engine, &args, &err);
+    status = args.interactive ? repl_run(engine, &args.req, &err)
+             : args.json      ? run_for_program(engine, &args, &err)
+                              : run_for_person(engine, &args, &err);
     engine_close(engine);
     run_args_fini(&args);
     return status;

@@ -69,6 +69,19 @@ bool forward_kills(void)
     return kills != 0;
 }
 
+void forward_again(void)
+{
+    sigset_t all, old;
+
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, &old);
+    asks = (struct forward_asks){0};
+    kills = 0;
+    for (size_t i = 0; i < ARRAY_LEN(passed_on); i++)
+        seen[i] = 0;
+    sigprocmask(SIG_SETMASK, &old, NULL);
+}
+
 int forward_next(void *ctx)
 {
     (void)ctx;

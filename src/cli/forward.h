@@ -22,6 +22,9 @@ int forward_next(void *ctx);
 /* Has the client asked to kill it? Waits for nothing. */
 bool forward_kills(void);
 
+/* What was asked so far is forgotten: another program comes. */
+void forward_again(void);
+
 /* How often and when the client asked to stop. */
 struct forward_asks {
     unsigned count;

@@ -196,6 +196,8 @@ static int set_flag(struct run_args *args, enum option_id id)
         args->help = true;
     else if (id == OPTION_TERMINAL)
         args->req.terminal = true;
+    else if (id == OPTION_INTERACTIVE)
+        args->interactive = true;
     return 0;
 }
 
@@ -406,6 +408,8 @@ static int lang_guess(struct request *req, struct err *err)
 
     if (req->lang != NULL)
         return 0;
+    if (req->code == NULL) /* the first block is still to be typed */
+        return set_text(&req->lang, "python", err);
     if (language_guess(req->code, req->code_len, req->code_name, &lang, err) <
         0)
         return -1;
@@ -421,11 +425,11 @@ static int run_parse(struct run_args *args, struct option_scan *scan,
         return -1;
     if (args->help)
         return 0;
-    if (code.text == NULL)
+    if (code.text == NULL && !args->interactive)
         return err_set(err, ERR_INVALID,
                        "no CODE given: karzer run 'print(1)', a file, or - for "
                        "stdin");
-    if (code_take(args, code.how, code.text, err) < 0 ||
+    if ((code.text != NULL && code_take(args, code.how, code.text, err) < 0) ||
         lang_guess(&args->req, err) < 0)
         return -1;
     return arguments_take(args, scan, err);
@@ -467,6 +471,8 @@ int run_args_parse(struct run_args *args, enum verb_id verb, int argc,
         return r;
     args->req.has_stdin = cli_has_stdin() && !args->stdin_is_code;
     if (args->req.terminal && run_terminal(args, &scan, err) < 0)
+        return -1;
+    if (args->interactive && run_interactive(args, &scan, err) < 0)
         return -1;
     return request_check(&args->req, err);
 }

@@ -18,6 +18,7 @@ struct run_args {
     bool json;
     bool help; /* --help was asked for; nothing else is filled */
     bool stdin_is_code;
+    bool interactive; /* the code, if any, is only the first block */
 };
 
 enum run_args_code { CODE_GUESS = 0, CODE_TEXT, CODE_FILE, CODE_DIRECTORY };

@@ -188,16 +188,16 @@ static int on_done(void *ctx, int32_t code, struct err *err)
 static const struct runtime_calls calls = {
     .result = on_result, .error = on_error, .done = on_done};
 
-int displayed_begin(struct displayed *d, const struct request *req, bool last,
-                    struct buf *code, struct pump *p, struct err *err)
+int displayed_begin(struct displayed *d, const struct request *req,
+                    uint32_t flags, struct buf *code, struct pump *p,
+                    struct err *err)
 {
     d->pump = p;
     runtime_parser_init(&d->parser, &calls, d);
     d->parsing = true;
-    if (runtime_code(code, last ? RUNTIME_CODE_LAST : 0,
-                     req->code_name == NULL ? "<code>" : req->code_name,
-                     req->code == NULL ? "" : req->code, req->code_len,
-                     err) < 0)
+    if (runtime_code(
+            code, flags, req->code_name == NULL ? "<code>" : req->code_name,
+            req->code == NULL ? "" : req->code, req->code_len, err) < 0)
         return -1;
     p->code = code;
     p->parser = &d->parser;

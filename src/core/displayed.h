@@ -33,9 +33,11 @@ struct displayed {
     uint64_t bytes;
 };
 
-/* Encodes the block of `req` into `code` and hangs the parser into `p`. */
-int displayed_begin(struct displayed *d, const struct request *req, bool last,
-                    struct buf *code, struct pump *p, struct err *err);
+/* Encodes the block of `req` into `code` and hangs the parser into `p`;
+ * `flags`: enum runtime_code_flag. */
+int displayed_begin(struct displayed *d, const struct request *req,
+                    uint32_t flags, struct buf *code, struct pump *p,
+                    struct err *err);
 void displayed_end(struct displayed *d);
 
 #endif

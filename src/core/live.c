@@ -54,6 +54,11 @@ int sandbox_open(struct engine *e, const struct request *req,
     return ret;
 }
 
+bool sandbox_ended(const struct sandbox *sb)
+{
+    return sb->cell->ended || sb->cell->killed || sb->stream.eof;
+}
+
 /* Starts the driver at the first block; it stays for the next ones. */
 static int driver_start(struct sandbox *sb, const struct run_io *io,
                         struct err *err)
@@ -87,10 +92,11 @@ static int run_next(struct sandbox *sb, const struct run_next *next,
         return -1;
     p->block = true;
     p->started = sb->driver_runs;
-    if (driver_start(sb, p->io, why) < 0 ||
-        displayed_begin(d, &block, false, d->code, p, why) < 0)
+    /* encoded first: a driver that is started must get its block */
+    if (displayed_begin(d, &block, next->check ? RUNTIME_CODE_CHECK : 0,
+                        d->code, p, why) < 0)
         return -1;
-    return 0;
+    return driver_start(sb, p->io, why);
 }
 
 int sandbox_run(struct sandbox *sb, const struct run_next *next,
@@ -119,7 +125,7 @@ int sandbox_run(struct sandbox *sb, const struct run_next *next,
     result->started = true;
     result->tier = sb->grant.tier->name;
     memcpy(result->effective, sb->cell->effective, sizeof(result->effective));
-    if (sb->cell->ended || sb->cell->killed || sb->stream.eof) {
+    if (sandbox_ended(sb)) {
         err_set(&why, ERR_HOST, "this sandbox has ended");
         ev.unavailable = true;
         r = -1;
@@ -143,6 +149,34 @@ int sandbox_run(struct sandbox *sb, const struct run_next *next,
                  "the interpreter ended: the next block starts a new one");
     ev.hits |= sb->cell->usage.hits & ~hits_before;
     sandbox_conclude(sb, result, &ev, &before, &why);
+    displayed_end(&d);
+    return 0;
+}
+
+int sandbox_check(struct sandbox *sb, const char *code, size_t len, bool *more,
+                  struct result *result, struct err *err)
+{
+    const struct run_next next = {.code = code, .code_len = len, .check = true};
+    const struct run_io io = {.stdin_fd = -1};
+    struct evidence ev = {0};
+    AUTO(buf) struct buf encoded;
+    struct displayed d = {
+        .sandbox = sb, .result = result, .io = &io, .ev = &ev};
+    struct pump p = {.io = &io, .result = result, .ev = &ev, .cmd = CMD_DRIVER};
+    struct err why = {0};
+
+    *more = false;
+    buf_init(&encoded, RUNTIME_CODE_MAX + 8192);
+    d.code = &encoded;
+    if (result_init(result, 0, err) < 0)
+        return -1;
+    if (sandbox_ended(sb))
+        return 0;
+    sb->driver_runs = run_next(sb, &next, &p, &d, &why) == 0 &&
+                      sandbox_pump(sb, &p, &d, &why) == 0 && d.block_done &&
+                      !sb->cell->ended;
+    *more = sb->driver_runs && ev.code == 1;
+    result->status = result_decide(&ev, &result->detail);
     displayed_end(&d);
     return 0;
 }

@@ -176,7 +176,7 @@ static int run_in(struct engine *e, const struct request *req,
     p.last = sb->last;
     p.spare = req->out_count > 0;
     if (req->lang != NULL &&
-        displayed_begin(&shown, req, true, &code, &p, &why) < 0)
+        displayed_begin(&shown, req, RUNTIME_CODE_LAST, &code, &p, &why) < 0)
         ev.internal = true;
     else
         run_program(sb, req, to, &p, &shown, &why);

@@ -70,6 +70,7 @@ struct run_next {
     size_t code_len;
     const char *code_name;
     const struct strs *argv; /* a command, when code is NULL */
+    bool check;              /* sandbox_check's own */
 };
 
 /*
@@ -84,6 +85,16 @@ int sandbox_open(struct engine *e, const struct request *req,
 int sandbox_run(struct sandbox *sb, const struct run_next *next,
                 const struct run_io *io, struct result *result,
                 struct err *err);
+
+/* Is `code` a whole block, or must *more lines follow? None of it runs, so
+ * nothing is recorded; the wall time holds. When it cannot be told it is whole,
+ * and sandbox_run says what is wrong. Where the cell ended over it, *result
+ * tells how; result_fini it. */
+int sandbox_check(struct sandbox *sb, const char *code, size_t len, bool *more,
+                  struct result *result, struct err *err);
+
+/* Has the cell ended? Then sandbox_run can only say so. */
+bool sandbox_ended(const struct sandbox *sb);
 
 /* A file in or out: bytes in memory, at most SANDBOX_FILE_MAX. */
 #define SANDBOX_FILE_MAX (256u << 20)

@@ -292,8 +292,16 @@ int sandbox_pump(struct sandbox *sb, struct pump *p, struct displayed *d,
     p->grant = &sb->grant;
     p->ready_told = sb->told;
     p->credit_stdin = p->credit_runtime = AGENT_CREDIT_START;
+    if (p->cmd == CMD_DRIVER && sb->driver_runs) {
+        p->credit_stdin = sb->credit_stdin;
+        p->credit_runtime = sb->credit_runtime;
+    }
     d->pump = p;
     r = pump_run(p, sandbox_started, d, why);
+    if (p->cmd == CMD_DRIVER) {
+        sb->credit_stdin = p->credit_stdin;
+        sb->credit_runtime = p->credit_runtime;
+    }
     if (p->begun_us != 0) {
         p->result->run_us = p->ended_us - p->begun_us;
         p->result->wall_ms = p->result->run_us / 1000;

@@ -27,8 +27,9 @@ struct sandbox {
     struct grant grant;
     struct cell *cell;
     struct stream stream;
-    bool driver_runs; /* CMD_DRIVER waits for blocks */
-    bool last;        /* one program, then the cell ends with it */
+    bool driver_runs;                      /* CMD_DRIVER waits for blocks */
+    uint32_t credit_stdin, credit_runtime; /* what it may still be sent */
+    bool last; /* one program, then the cell ends with it */
     bool stream_open;
     bool told;    /* cell.started is recorded */
     bool settled; /* the grant has the paths that the program sees */

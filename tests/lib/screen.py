@@ -57,7 +57,7 @@ class Person:
             wait = 0
         return True
 
-    def expect(self, pattern, timeout=15):
+    def expect(self, pattern, timeout=40):
         """Waits until it is shown; the match. What is before it is forgotten."""
         end = time.monotonic() + timeout * karzer.SLOW
         if isinstance(pattern, str):
@@ -70,7 +70,7 @@ class Person:
             assert time.monotonic() < end, f"no {pattern} in {self.shown!r}"
             self.look()
 
-    def end(self, timeout=20):
+    def end(self, timeout=40):
         """Waits for karzer's end; its exit status. Reads all the while."""
         end = time.monotonic() + timeout * karzer.SLOW
         while self.process.poll() is None:

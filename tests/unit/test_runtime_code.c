@@ -32,7 +32,9 @@ static void a_block_that_does_not_fit_leaves_nothing(void **state)
     assert_int_equal(buf_str(&small, "x", NULL), 0);
     assert_int_equal(runtime_code(&small, 0, "<code>", "12345", 5, &err), -1);
     assert_string_equal(buf_text(&small), "x");
-    assert_int_equal(runtime_code(&small, 2, "<code>", "", 0, &err), -1);
+    assert_int_equal(runtime_code(&small, 3, "<code>", "", 0, &err), -1);
+    assert_int_equal(err.code, ERR_INVALID);
+    assert_int_equal(runtime_code(&small, 4, "<code>", "", 0, &err), -1);
     assert_int_equal(err.code, ERR_INVALID);
     assert_int_equal(runtime_code(&small, 0, "", "", 0, &err), -1);
     memset(name, 'n', sizeof(name) - 1);
