@@ -92,6 +92,7 @@ module.exports = (driver) => {
   // are where the parser stumbles.
   function isPart(code) {
     if (/^\s*(?:import|export)\b/.test(code)) return false;
+    if (code.lastIndexOf('/*') > code.lastIndexOf('*/')) return true;
     try {
       new vm.Script(`(async () => {${code}\n})`, { filename: 'block' });
     } catch (error) {

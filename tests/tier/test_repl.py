@@ -1,4 +1,5 @@
 """karzer run -i: blocks typed by a person, or piped, in one cell."""
+import os
 import signal
 import time
 
@@ -108,6 +109,27 @@ def test_piped_blocks_have_no_prompt_and_end_with_the_last_status(box):
     done = piped(box, text)
     assert done.stdout == b"0\n1\n2\n3\n", done
     assert b"ZeroDivisionError" in done.stderr and done.returncode == 1
+
+
+LANGUAGES = {
+    "python": ("def f():\n  return 2\n\nf() +\\\n 1\n'''a\nb'''\n",
+               b"3\n'a\\nb'\n"),
+    "node": ("function f() {\n  return 2;\n}\nf(\n) + 1\n`a\nb`\n/* c\n*/ 7\n"
+             "await Promise.resolve(\n9)\n", b"3\n'a\\nb'\n7\n9\n"),
+    "bash": ("for i in 1 2; do\necho $i\ndone\nx=\"a\nb\"\necho \"$x\"\n"
+             "cat <<E\nhere\nE\necho c \\\n d\ncd /tmp\npwd\n",
+             b"1\n2\na\nb\nhere\nc d\n/tmp\n"),
+}
+
+
+@pytest.mark.parametrize("lang", LANGUAGES)
+def test_each_language_says_when_a_block_is_whole(any_box, lang):
+    if lang == "node" and not os.path.exists("/usr/bin/node"):
+        karzer.lack("node", "no node here")
+    text, want = LANGUAGES[lang]
+    options = ("--mem", "1G") if lang == "node" else ()
+    done = piped(any_box, text, "--lang", lang, *options)
+    assert done.stdout == want and not done.stderr, done
 
 
 def test_a_last_line_without_its_end_runs(box):
