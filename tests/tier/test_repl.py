@@ -114,7 +114,7 @@ def test_piped_blocks_have_no_prompt_and_end_with_the_last_status(box):
 LANGUAGES = {
     "python": ("def f():\n  return 2\n\nf() +\\\n 1\n'''a\nb'''\n",
                b"3\n'a\\nb'\n"),
-    "node": ("function f() {\n  return 2;\n}\nf(\n) + 1\n`a\nb`\n/* c\n*/ 7\n"
+    "node": ("function f() {\n  return 2;\n}\nf(\n) + 1\n`a\nb`\n/* c\n*/ console.log(7)\n"
              "await Promise.resolve(\n9)\n", b"3\n'a\\nb'\n7\n9\n"),
     "bash": ("for i in 1 2; do\necho $i\ndone\nx=\"a\nb\"\necho \"$x\"\n"
              "cat <<E\nhere\nE\necho c \\\n d\ncd /tmp\npwd\n",
