@@ -63,9 +63,10 @@ static int read_stat(pid_t pid, char *state, pid_t *parent, uint64_t *threads)
     return 0;
 }
 
-static bool is_dead(char state)
+/* A first thread may have ended before the others. */
+static bool is_dead(char state, uint64_t threads)
 {
-    return state == 'Z' || state == 'X';
+    return (state == 'Z' || state == 'X') && threads <= 1;
 }
 
 static void note(struct limiter *l, pid_t pid)
@@ -279,7 +280,7 @@ static int kill_round(struct limiter *l)
 
         /* The descriptor first: a number that was used again is not ours. */
         if (pidfd < 0 || read_stat(pids[i], &state, &parent, &threads) < 0 ||
-            is_dead(state) || limiter_holds(l, pids[i]) != 1)
+            is_dead(state, threads) || limiter_holds(l, pids[i]) != 1)
             continue;
         sys_pidfd_send_signal(pidfd, SIGKILL);
         alive++;

@@ -7,6 +7,7 @@
  */
 #include "src/base/cgroup.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -314,18 +315,53 @@ static int named_in(const char *text, const struct cgroup_tree *tree,
     return 0;
 }
 
-int cgroup_holds(const struct cgroup_host *host, const struct cgroup *group,
-                 int pid)
+/* 1, 0; -1: it cannot be read. `task`: "17", or "17/task/18". */
+static int task_holds(const struct cgroup_host *host,
+                      const struct cgroup *group, const char *task)
 {
-    char path[64], text[8192];
+    char path[80], text[8192];
 
-    if (host->count == 0)
-        return -1;
-    snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
+    snprintf(path, sizeof(path), "/proc/%s/cgroup", task);
     if (fd_read_text(AT_FDCWD, path, text, sizeof(text)) < 0)
         return errno == ENOENT || errno == ESRCH ? 0 : -1;
     for (unsigned i = 0; i < host->count; i++)
         if (named_in(text, &host->tree[i], group->name))
             return 1;
     return 0;
+}
+
+/* A process whose first thread has ended is in no v1 group any more by what
+ * that one's file says; its other threads are. */
+static int threads_hold(const struct cgroup_host *host,
+                        const struct cgroup *group, int pid)
+{
+    char path[64];
+    struct dirent *e;
+    int r = 0;
+    DIR *d;
+
+    snprintf(path, sizeof(path), "/proc/%d/task", pid);
+    d = opendir(path);
+    while (d != NULL && r != 1 && (e = readdir(d)) != NULL) {
+        if (e->d_name[0] == '.' || strtol(e->d_name, NULL, 10) == pid)
+            continue;
+        snprintf(path, sizeof(path), "%d/task/%.16s", pid, e->d_name);
+        r = task_holds(host, group, path);
+    }
+    if (d != NULL)
+        closedir(d);
+    return r;
+}
+
+int cgroup_holds(const struct cgroup_host *host, const struct cgroup *group,
+                 int pid)
+{
+    char task[16];
+    int r;
+
+    if (host->count == 0)
+        return -1;
+    snprintf(task, sizeof(task), "%d", pid);
+    r = task_holds(host, group, task);
+    return r == 0 ? threads_hold(host, group, pid) : r;
 }

@@ -12,6 +12,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -46,6 +47,20 @@ int mark_is_note(const char *note)
     return strncmp(note, PREFIX, strlen(PREFIX)) == 0;
 }
 
+/* Has its last thread ended? The first may have before. */
+static int is_dead(const char *pid)
+{
+    char path[64], byte;
+    struct stat st;
+
+    snprintf(path, sizeof(path), "/proc/%.16s/exe", pid);
+    if (readlink(path, &byte, 1) >= 0 || errno != ENOENT)
+        return 0;
+    snprintf(path, sizeof(path), "/proc/%.16s/task", pid);
+    return stat(path, &st) < 0 ||
+           st.st_nlink <= 3; /* one, and two of its own */
+}
+
 /* The hard limit: "Max realtime timeout  SOFT  HARD  us". */
 static int carries(const char *pid, uint64_t mark)
 {
@@ -53,9 +68,8 @@ static int carries(const char *pid, uint64_t mark)
     uint64_t soft, hard;
     const char *at;
 
-    snprintf(path, sizeof(path), "/proc/%.16s/exe", pid);
-    if (readlink(path, text, sizeof(text)) < 0 && errno == ENOENT)
-        return 0; /* dead, and its parent has not looked yet */
+    if (is_dead(pid))
+        return 0; /* and its parent has not looked yet */
     snprintf(path, sizeof(path), "/proc/%.16s/limits", pid);
     if (fd_read_text(AT_FDCWD, path, text, sizeof(text)) <= 0)
         return 0;

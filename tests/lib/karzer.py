@@ -237,6 +237,22 @@ def processes():
         yield int(entry), uid, exe, line or fields["Name"].strip()
 
 
+def with_threads():
+    """Command lines of processes whose first thread has ended, and which live:
+    of another thread, as the first one has none."""
+    for entry in os.listdir("/proc"):
+        try:
+            if entry.isdigit() and len(os.listdir(f"/proc/{entry}/task")) > 1:
+                with open(f"/proc/{entry}/status") as f:
+                    if "State:\tZ" not in f.read():
+                        continue
+                for task in os.listdir(f"/proc/{entry}/task"):
+                    with open(f"/proc/{entry}/task/{task}/cmdline") as f:
+                        yield f.read()
+        except OSError:
+            continue
+
+
 def owned(slot):
     """Has the slot a living owner? Then what is there is a run's, perhaps of
     another session; this session's owners are found by their programs."""

@@ -179,6 +179,17 @@ def test_a_chain_of_forks_that_never_rests_ends_with_the_cell(cell):
     assert not [p for p, _, _, line in karzer.processes() if "CHAIN-86421" in line]
 
 
+def test_a_process_whose_first_thread_has_ended_ends_with_the_cell(cell):
+    r = cell.python("import ctypes, os, threading, time\n"
+                    "if os.fork() == 0:\n"
+                    "    os.setsid()\n"
+                    "    threading.Thread(target=time.sleep, args=(3600,)).start()\n"
+                    "    ctypes.CDLL(None).syscall(60, 0)  # LEADER-86422\n"
+                    "time.sleep(0.3)\n")
+    assert r.status == "ok", r
+    assert not [line for line in karzer.with_threads() if "LEADER-86422" in line]
+
+
 def test_what_killing_client_and_holder_leaves_the_next_run_removes(cell):
     p = cell.start("exec", "--tier", "process", "--", "/usr/bin/python3", "-I",
                   "-S", "-c", LOOSE + "time.sleep(3600)\n")
