@@ -17,6 +17,7 @@
 #include "jail/handoff.h"
 #include "jail/seccomp.h"
 #include "src/base/auto.h"
+#include "src/base/path.h"
 #include "src/base/sys.h"
 
 /* linux/landlock.h of Debian 12 ends with ABI 2. */
@@ -173,21 +174,24 @@ static int allow_tree(const struct walls *w, int fd, const char *path,
     return allow_entries(w, fd, path, allowed);
 }
 
-static int allow_path(const struct walls *w, const char *path, uint64_t allowed)
+/* Masks are known by their real names. */
+static int allow_open(const struct walls *w, int fd, uint64_t allowed)
 {
-    AUTO(fd) int fd = open(path, O_PATH | O_CLOEXEC);
-    char link[32], real[PATH_MAX];
-    ssize_t n;
+    char real[PATH_MAX];
 
-    if (fd < 0)
+    if (fd < 0 || path_name(fd, real, sizeof(real)) < 0)
         return -1;
-    /* Masks are known by their real names. */
-    snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
-    n = readlink(link, real, sizeof(real) - 1);
-    if (n < 0)
-        return -1;
-    real[n] = '\0';
     return allow_tree(w, fd, real, allowed);
+}
+
+/* As in the mount view (view.c): no link in a path that the engine resolved. */
+static int allow_source(const struct walls *w, const char *path, bool optional,
+                        uint64_t allowed)
+{
+    AUTO(fd)
+    int fd = optional ? open(path, O_PATH | O_CLOEXEC) : path_open_plain(path);
+
+    return allow_open(w, fd, allowed);
 }
 
 /* Without a look at the masks: /proc has new entries all the time. What it
@@ -204,13 +208,12 @@ static int allow_mount(const struct walls *w, const struct holder_handoff *h,
                        const struct holder_mount *m, struct err *err)
 {
     const char *source = handoff_text(h, m->source);
+    uint64_t allowed = (m->flags & HOLDER_MOUNT_RW) != 0 ? ~UINT64_C(0) : SEEN;
+    bool optional = (m->flags & HOLDER_MOUNT_OPTIONAL) != 0;
 
-    if (allow_path(w, source,
-                   (m->flags & HOLDER_MOUNT_RW) != 0 ? ~UINT64_C(0) : SEEN) ==
-        0)
+    if (allow_source(w, source, optional, allowed) == 0)
         return 0;
-    if ((m->flags & HOLDER_MOUNT_OPTIONAL) != 0 &&
-        (errno == ENOENT || errno == ENOTDIR || errno == EACCES))
+    if (optional && (errno == ENOENT || errno == ENOTDIR || errno == EACCES))
         return 0;
     return err_sys(err, "%s", source);
 }

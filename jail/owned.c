@@ -92,7 +92,7 @@ static int owned_open(const struct jail *j, const struct holder_mount *m,
                       int *out, struct err *err)
 {
     const char *source = handoff_text(j->h, m->source);
-    AUTO(fd) int tree = tree_clone(AT_FDCWD, source);
+    AUTO(fd) int tree = tree_clone_plain(source);
     uint64_t attr = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV;
     struct stat st;
     int r;

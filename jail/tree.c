@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 
 #include "src/base/auto.h"
+#include "src/base/path.h"
 #include "src/base/sys.h"
 
 #define CLONE_FLAGS (OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE)
@@ -17,6 +18,13 @@
 int tree_clone(int dirfd, const char *path)
 {
     return sys_open_tree(dirfd, path, CLONE_FLAGS);
+}
+
+int tree_clone_plain(const char *path)
+{
+    AUTO(fd) int fd = path_open_plain(path);
+
+    return fd < 0 ? -1 : sys_open_tree(fd, "", CLONE_FLAGS | AT_EMPTY_PATH);
 }
 
 int tree_clone_one(int fd)

@@ -16,6 +16,7 @@
 
 /* A copy of a mount with all below it, attached nowhere; -1 with errno. */
 int tree_clone(int dirfd, const char *path);
+int tree_clone_plain(const char *path); /* ELOOP when a link is in it */
 int tree_clone_one(int fd); /* O_PATH; without what is mounted below */
 
 /* MOUNT_ATTR_*, for a whole tree; it gets and gives no mount events any more,

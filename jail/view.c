@@ -232,7 +232,11 @@ static int mount_open(const struct jail *j, uint32_t row, struct err *err)
         return j->owned[row];
     if ((m->flags & HOLDER_MOUNT_RW) == 0)
         attr |= MOUNT_ATTR_RDONLY;
-    tree = tree_clone(AT_FDCWD, source);
+    /* The engine resolved the paths that were given to it: a link that is there
+     * now, somebody has put there since. The others are the system's. */
+    tree = (m->flags & HOLDER_MOUNT_OPTIONAL) == 0
+               ? tree_clone_plain(source)
+               : tree_clone(AT_FDCWD, source);
     if (tree < 0 && errno == ENOENT && (m->flags & HOLDER_MOUNT_OPTIONAL) != 0)
         return -2;
     if (tree < 0)

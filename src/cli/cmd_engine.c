@@ -166,6 +166,20 @@ static int may_lack_take(const json_t *o, struct request *req, struct err *err)
     return r;
 }
 
+static int workspace_take(const json_t *o, struct request *req, struct err *err)
+{
+    AUTO(mem) char *dir = NULL;
+
+    if (text_take(o, "workspace", &dir, err) < 0)
+        return -1;
+    if (dir == NULL)
+        return 0;
+    if (dir[0] != '/')
+        return err_set(err, ERR_INVALID, "--workspace: not an absolute path");
+    return request_workspace(
+        req, dir, json_is_true(json_object_get(o, "workspace_rw")), err);
+}
+
 static int request_take(const json_t *o, struct request *req, struct err *err)
 {
     static const char *const known[] = {
@@ -183,10 +197,9 @@ static int request_take(const json_t *o, struct request *req, struct err *err)
         if (i == ARRAY_LEN(known))
             return err_set(err, ERR_INVALID, "no such option: \"%s\"", key);
     }
-    req->workspace_rw = json_is_true(json_object_get(o, "workspace_rw"));
     if (text_take(o, "tier", &req->tier, err) < 0 ||
         text_take(o, "lang", &req->lang, err) < 0 ||
-        text_take(o, "workspace", &req->workspace, err) < 0 ||
+        workspace_take(o, req, err) < 0 ||
         text_take(o, "python", &req->interpreter, err) < 0 ||
         text_take(o, "interpreter", &req->interpreter, err) < 0 ||
         strs_take_json(o, "env", &req->env, err) < 0 ||

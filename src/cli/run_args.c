@@ -122,30 +122,24 @@ static bool mode_take(char *dir, bool *rw)
     return true;
 }
 
-/* "DIR:xx", where there is a DIR but none of the whole name. Keeps errno. */
-static int mode_wrong(const char *dir, struct err *err)
+/* "DIR:xx", where there is a DIR but none of the whole name. */
+static void mode_wrong(const char *dir, struct err *err)
 {
     const char *colon = strrchr(dir, ':');
     AUTO(mem)
     char *name = colon == NULL ? NULL : strndup(dir, (size_t)(colon - dir));
-    int saved = errno;
     struct stat st;
-    bool wrong = name != NULL && stat(name, &st) == 0 && S_ISDIR(st.st_mode);
 
-    errno = saved;
-    if (!wrong)
-        return 0;
-    return err_set(err, ERR_INVALID,
-                   "--workspace: \"%.64s\" is no mode of %.200s: ro or rw",
-                   colon + 1, name);
+    if (name != NULL && stat(name, &st) == 0 && S_ISDIR(st.st_mode))
+        err_set(err, ERR_INVALID,
+                "--workspace: \"%.64s\" is no mode of %.200s: ro or rw",
+                colon + 1, name);
 }
 
 static int set_workspace(struct run_args *args, const char *value,
                          struct err *err)
 {
     AUTO(mem) char *dir = strdup(value);
-    AUTO(mem) char *real = NULL;
-    struct stat st;
     bool rw = false;
 
     if (dir == NULL)
@@ -155,18 +149,11 @@ static int set_workspace(struct run_args *args, const char *value,
         return err_set(err, ERR_INVALID,
                        "--workspace: names no directory: --workspace "
                        "DIR[:ro|rw]");
-    real = realpath(dir, NULL);
-    if (real == NULL && mode_wrong(dir, err) < 0)
-        return -1;
-    if (real == NULL || stat(real, &st) < 0)
-        return err_sys(err, "--workspace: %.200s", dir);
-    if (!S_ISDIR(st.st_mode))
-        return err_set(err, ERR_HOST,
-                       "--workspace: %.200s is not a directory; --in copies a "
-                       "file in",
-                       dir);
-    args->req.workspace_rw = rw;
-    return set_text(&args->req.workspace, real, err);
+    if (request_workspace(&args->req, dir, rw, err) == 0)
+        return 0;
+    if (access(dir, F_OK) < 0)
+        mode_wrong(dir, err);
+    return -1;
 }
 
 /* Absolute, links as they are: a venv is known by the name of its program. */

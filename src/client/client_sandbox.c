@@ -157,11 +157,10 @@ static int add_workspace(struct buf *to, const char *text, struct err *err)
     bool rw = strcmp(mode, ":rw") == 0;
     AUTO(mem)
     char *dir = strndup(text, rw || strcmp(mode, ":ro") == 0 ? len - 3 : len);
-    AUTO(mem) char *real = dir == NULL ? NULL : realpath(dir, NULL);
 
-    if (real == NULL)
+    if (dir == NULL || access(dir, F_OK) < 0)
         return err_sys(err, "workspace: %.200s", text);
-    if (add_text(to, "workspace", real, err) < 0)
+    if (add_path(to, "workspace", dir, err) < 0)
         return -1;
     return rw ? buf_str(to, ",\"workspace_rw\":true", err) : 0;
 }

@@ -13,6 +13,7 @@
 #include <sys/stat.h>
 
 #include "src/base/auto.h"
+#include "src/base/path.h"
 #include "src/base/sha256.h"
 
 #define CHUNK (128u << 10)
@@ -97,7 +98,7 @@ static int link_in(struct walk *w, int dirfd, const char *name, struct err *err)
 
 static int dir_in(struct walk *w, int fd, struct err *err);
 
-/* One entry of a directory (or the top: dirfd AT_FDCWD). */
+/* One entry of a directory. */
 static int entry_in(struct walk *w, int dirfd, const char *name,
                     struct err *err)
 {
@@ -186,17 +187,42 @@ static int dir_in(struct walk *w, int fd, struct err *err)
     return r;
 }
 
+/* The directory that holds it, by path.h; `name` is the rest of w->host. */
+static int parent_open(struct walk *w, const char **name, struct err *err)
+{
+    size_t n = strlen(w->host);
+    char *slash;
+    int fd;
+
+    while (n > 1 && w->host[n - 1] == '/')
+        w->host[--n] = '\0';
+    slash = strrchr(w->host, '/');
+    *name = slash == NULL ? w->host : slash + 1;
+    if (slash == NULL)
+        return path_open(".", err);
+    if (slash == w->host)
+        return path_open("/", err);
+    *slash = '\0';
+    fd = path_open(w->host, err);
+    *slash = '/';
+    return fd;
+}
+
 int files_in(struct crossing *x, const char *host, const char *cell,
              struct err *err)
 {
     struct walk w = {.x = x};
     struct err why = {0};
+    AUTO(fd) int parent = -1;
+    const char *name;
 
     if (strlen(host) >= sizeof(w.host) || strlen(cell) >= sizeof(w.cell))
         return err_set(err, ERR_INVALID, "--in: the path is too long");
     memcpy(w.host, host, strlen(host) + 1);
     memcpy(w.cell, cell, strlen(cell) + 1);
-    if (entry_in(&w, AT_FDCWD, host, &why) == 0)
+    parent = parent_open(&w, &name, &why);
+    if (parent >= 0 &&
+        entry_in(&w, parent, name[0] == '\0' ? "." : name, &why) == 0)
         return 0;
     err_set(err, why.code, "--in %s", why.text); /* starts with the path */
     if (err != NULL)

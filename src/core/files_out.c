@@ -16,6 +16,7 @@
 
 #include "src/base/auto.h"
 #include "src/base/fd.h"
+#include "src/base/path.h"
 #include "src/base/sha256.h"
 #include "src/base/strs.h"
 #include "src/base/sys.h"
@@ -230,47 +231,71 @@ static const char *below(const char *path, const char *tree)
     return *path == '\0' ? "." : path;
 }
 
-/*
- * A directory of the operator's. Below a workspace earlier cells may have
- * planted links: there none is followed.
- */
-static int open_dir(const char *path, const char *workspace)
+/* A directory of the operator's; no link that a cell may have made is followed
+ * (path.h). */
+static int open_named(const char *path, struct err *err)
+{
+    AUTO(fd) int at = path_open(path, err);
+    int fd;
+
+    if (at < 0)
+        return -1;
+    fd = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    return fd < 0 ? err_sys(err, "%s", path) : fd;
+}
+
+/* Below the workspace of this run there may be nothing but what cells made:
+ * there no link is followed, whoever made it. */
+static int open_dir(const char *path, const char *workspace, struct err *err)
 {
     char whole[PATH_MAX];
     const char *rest;
     AUTO(fd) int tree = -1;
     size_t n = 0;
+    int fd;
 
     if (path[0] != '/') {
         if (getcwd(whole, sizeof(whole)) == NULL)
-            return -1;
+            return err_sys(err, "%s", path);
         n = strlen(whole);
     }
     if (snprintf(whole + n, sizeof(whole) - n, "%s%s", n > 0 ? "/" : "",
-                 path) >= (int)(sizeof(whole) - n)) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
+                 path) >= (int)(sizeof(whole) - n))
+        return err_set(err, ERR_INVALID, "%s: the path is too long", path);
     rest = below(whole, workspace);
     if (rest == NULL)
-        return open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    tree = open(workspace, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    return tree < 0 ? -1 : open_beneath(tree, rest, O_RDONLY | O_DIRECTORY);
+        return open_named(path, err);
+    tree = open_named(workspace, err);
+    if (tree < 0)
+        return -1;
+    fd = open_beneath(tree, rest, O_RDONLY | O_DIRECTORY);
+    return fd < 0 ? err_sys(err, "%s", path) : fd;
+}
+
+/* A link in its place to a file is replaced, and never written through. One to
+ * a directory was meant to be followed. */
+static int is_refused(const struct err *why, const char *host)
+{
+    struct stat st;
+
+    return why->code == ERR_DENIED && stat(host, &st) == 0 &&
+           S_ISDIR(st.st_mode);
 }
 
 int files_target_open(struct files_target *t, const char *host,
                       const char *workspace, struct err *err)
 {
     char dir[PATH_MAX];
+    struct err why = {0};
 
     *t = (struct files_target){.host = host, .parent = -1, .inside = -1};
-    t->inside = open_dir(host, workspace);
+    t->inside = open_dir(host, workspace, &why);
     if (split(host, dir, sizeof(dir), t->name) < 0)
         t->name[0] = '\0';
-    else
-        t->parent = open_dir(dir, workspace);
+    else if (t->inside >= 0 || !is_refused(&why, host))
+        t->parent = open_dir(dir, workspace, &why);
     if (t->inside < 0 && t->parent < 0)
-        return err_sys(err, "--out %s", host);
+        return err_set(err, why.code, "--out %s", why.text);
     if (faccessat(t->inside >= 0 ? t->inside : t->parent, ".", W_OK | X_OK, 0) <
         0)
         return err_sys(err, "--out %s", host);

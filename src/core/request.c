@@ -4,12 +4,16 @@
 
 #include <ctype.h>
 #include <stdlib.h>
+#include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "abi/agent.h"
 #include "abi/holder.h"
 #include "abi/runtime.h"
+#include "src/base/auto.h"
 #include "src/base/id.h"
+#include "src/base/path.h"
 #include "src/core/language.h"
 
 int request_init(struct request *req, struct err *err)
@@ -205,6 +209,29 @@ static int paths_check(const struct file_pair *pairs, size_t count, bool out,
     return 0;
 }
 
+int request_workspace(struct request *req, const char *dir, bool rw,
+                      struct err *err)
+{
+    AUTO(fd) int fd = path_open(dir, err);
+    char real[PATH_MAX];
+    struct stat st;
+
+    if (fd < 0)
+        return err_wrap(err, "--workspace");
+    if (fstat(fd, &st) < 0 || path_name(fd, real, sizeof(real)) < 0)
+        return err_sys(err, "--workspace: %.200s", dir);
+    if (!S_ISDIR(st.st_mode))
+        return err_set(err, ERR_HOST,
+                       "--workspace: %.200s is not a directory; --in copies a "
+                       "file in",
+                       dir);
+    if (req->workspace != NULL)
+        return err_set(err, ERR_INVALID, "--workspace: given twice");
+    req->workspace = strdup(real);
+    req->workspace_rw = rw;
+    return req->workspace == NULL ? err_set(err, ERR_HOST, "out of memory") : 0;
+}
+
 int request_check(const struct request *req, struct err *err)
 {
     const struct language *lang =
@@ -220,8 +247,6 @@ int request_check(const struct request *req, struct err *err)
         language_check(lang, req->code, req->code == NULL ? 0 : req->code_len,
                        err) < 0)
         return -1;
-    if (req->workspace != NULL && req->workspace[0] != '/')
-        return err_set(err, ERR_INVALID, "--workspace: not an absolute path");
     if (env_check(&req->env, err) < 0 || sizes_check(req, err) < 0 ||
         paths_check(req->in, req->in_count, false, err) < 0)
         return -1;

@@ -61,6 +61,11 @@ int request_check(const struct request *req, struct err *err);
 int request_add_in(struct request *req, const char *text, struct err *err);
 int request_add_out(struct request *req, const char *text, struct err *err);
 
+/* The directory that is shown: opened and known by its real name from here on;
+ * no link that a cell may have made leads to it (src/base/path.h). */
+int request_workspace(struct request *req, const char *dir, bool rw,
+                      struct err *err);
+
 /* By name, as in --may-lack. */
 int request_add_may_lack(struct request *req, const char *name,
                          struct err *err);

@@ -28,6 +28,7 @@ class Attack:
     bare_cannot: str = None  # or why that cannot be shown
     needs: tuple = ()       # what given.py prepares; values come as name=value
     check: str = None       # of checks.py: looks at the host afterwards
+    meanwhile: str = None   # of checks.py: goes on while the cell runs
     options: tuple = ()     # of karzer; {name} is the value of a need
     alone: bool = False     # a cell of its own: it would disturb others
     ends: tuple = ()        # statuses of a run that say that it was stopped
@@ -44,7 +45,8 @@ class Attack:
     @property
     def batched(self):
         """Can it share a cell with others?"""
-        own = self.alone or self.options or self.ends or self.check
+        own = (self.alone or self.options or self.ends or self.check
+               or self.meanwhile)
         return not own and "pty" not in self.needs
 
     def wanted(self, tier):
@@ -61,7 +63,7 @@ def read(path):
             if name in known:
                 found[name.lower()] = ast.literal_eval(node.value)
     attack = Attack(path.stem, ast.get_docstring(tree) or "", **found)
-    assert attack.says.count("\n\nBlocked by ") == 1, f"{path}: what blocks it?"
+    assert attack.says.count("\n\nBlocked ") == 1, f"{path}: what blocks it?"
     assert (attack.bare in ("root", "user")) != bool(attack.bare_cannot), (
         f"{path}: BARE is root or user, or BARE_CANNOT says why not")
     return attack

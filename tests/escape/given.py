@@ -7,7 +7,10 @@ after the attack, how it shows on the host that it got through, or None.
 import contextlib
 import os
 import secrets
+import shutil
 import socket
+import stat
+import struct
 import subprocess
 
 import given_process
@@ -21,6 +24,7 @@ class Given:
         self.user, self.box = user, box  # box: None when bare
         self.stack = contextlib.ExitStack()
         self.values, self.checks, self.secrets = {}, [], []
+        self.told = []  # what was said meanwhile
         self.stdin = subprocess.DEVNULL
         self.env, self.pass_fds = {}, []
 
@@ -145,6 +149,84 @@ def sibling(given):
                 if given.secrets[-1] in line and "python3" in exe)
 
 
+def own_program(given):
+    """A process of the operator whose program is a file of his: its pid. The
+    file is not changed; bare, the attack may end it."""
+    path = given.user.work() / "program"
+    shutil.copy("/usr/bin/sleep", path)
+    given.user.own(path)
+    p = subprocess.Popen([*given.user.prefix, path, "600"], env=given.user.env)
+    given.stack.callback(karzer.end, p)
+    before = path.read_bytes()
+    given.checks.append(lambda: None if path.read_bytes() == before and
+                        p.poll() is None else "changed a program of the host")
+    karzer.wait_until(lambda: os.readlink(f"/proc/{p.pid}/exe") == str(path))
+    return p.pid
+
+
+def victim_dir(given):
+    """A directory of the operator in which nothing may appear."""
+    path = given.user.work()
+    (path / "there").write_text("before\n")
+    given.user.own(path / "there")
+    given.checks.append(lambda: None if os.listdir(path) == ["there"] and
+                        (path / "there").read_text() == "before\n"
+                        else f"made files in {path}: {os.listdir(path)}")
+    return path
+
+
+def group_file(given):
+    """A file that only the operator's group may read."""
+    path = given.user.work() / "of-the-group"
+    path.write_text(f"token={given.secret()}\n")
+    path.chmod(0o040)
+    given.user.own(path)
+    return path
+
+
+def host_tree(given):
+    """A directory of the operator, for --workspace {host_tree}:ro."""
+    path = given.user.work()
+    text = b"as it was " * 1000
+    (path / "shared").write_bytes(text)
+    given.user.own(path / "shared")
+    given.checks.append(lambda: None if (path / "shared").read_bytes() == text
+                        else "changed what was shown read-only")
+    return path
+
+
+def socket_tree(given):
+    """A directory of the operator with a service's socket in it, two deep."""
+    path = given.user.work()
+    (path / "deep" / "er").mkdir(parents=True)
+    for each in (path / "deep", path / "deep" / "er"):
+        given.user.own(each)
+    s = path / "deep" / "er" / "service.sock"
+    listening(given, socket.socket(socket.AF_UNIX), str(s))
+    s.chmod(0o777)
+    return path
+
+
+def hostile_tree(given):
+    """A tree as a stranger packs it, with what its maker has the rights to."""
+    path = given.user.work()
+    program = path / "set-id"
+    program.write_text("#!/bin/sh\n")
+    (path / "sub").mkdir()
+    os.mkfifo(path / "sub" / "fifo")
+    (path / "link").symlink_to(given.values["host_file"])
+    (path / "dir-link").symlink_to(os.path.dirname(given.values["host_file"]))
+    for each in (program, path / "sub", path / "sub" / "fifo", path / "link"):
+        given.user.own(each)
+    program.chmod(0o6755)
+    if os.getuid() == 0 and given.user.root:
+        os.mknod(path / "sub" / "null", stat.S_IFCHR | 0o666, os.makedev(1, 3))
+        (path / "capable").write_text("x")
+        os.setxattr(path / "capable", "security.capability",
+                    struct.pack("<5I", 0x02000001, 0xff, 0, 0, 0))
+    return path
+
+
 def pty(given):
     """A terminal of the operator as standard input; what is typed into it by
     others shows in its input queue."""
@@ -167,4 +249,5 @@ def out(given):
 
 NEEDS = {f.__name__: f for f in (
     host_file, loopback_service, abstract_socket, path_socket, victim, sibling,
+    own_program, victim_dir, group_file, host_tree, socket_tree, hostile_tree,
     pty, workspace, out)} | given_process.NEEDS

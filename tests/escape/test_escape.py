@@ -18,7 +18,7 @@ PYTHON = ("/usr/bin/python3", "-I", "-S")
 TOGETHER = 30  # attacks in one cell
 
 
-def start_in_cell(g, files, argv, options):
+def run_in_cell(g, files, argv, options, meanwhile=lambda: None):
     """Runs a program of attack files in a cell: a Result."""
     box = g.box
     folder = box.user.work()
@@ -28,6 +28,7 @@ def start_in_cell(g, files, argv, options):
     process = box.start("exec", "--json", "--tier", box.tier, *options, "--",
                         *PYTHON, *argv, **g.start())
     try:
+        meanwhile()
         out, err = process.communicate(timeout=180 * karzer.SLOW)
     finally:
         karzer.end(process)
@@ -54,7 +55,7 @@ def run_batch(box, some):
         files["list.json"] = json.dumps({
             "seconds": 15 * min(karzer.SLOW, 6),
             "attacks": [[a.name, *g.words(a.needs)] for a in some]})
-        r = start_in_cell(g, files, ["/tmp/attacks/batch.py", "/tmp/attacks"],
+        r = run_in_cell(g, files, ["/tmp/attacks/batch.py", "/tmp/attacks"],
                           ["--wall", karzer.seconds(60), "--mem", "512M"])
         evidence = g.evidence(r.text + r.stderr.decode("utf-8", "replace"))
     told = [json.loads(line) for line in r.text.splitlines()
@@ -67,10 +68,10 @@ def run_alone(box, attack):
     with given.Given(box.user, box) as g:
         g.prepare(attack.needs)
         options = [o.format(**g.values) for o in attack.options]
-        r = start_in_cell(
+        r = run_in_cell(
             g, {f"{attack.name}.py": attack.path.read_text()},
-            [f"/tmp/attacks/{attack.name}.py", *g.words(attack.needs)],
-            options)
+            [f"/tmp/attacks/{attack.name}.py", *g.words(attack.needs)], options,
+            lambda: attack.meanwhile and getattr(checks, attack.meanwhile)(g))
         text = r.text + r.stderr.decode("utf-8", "replace")
         evidence = g.evidence(text)
         if attack.check and not evidence:
@@ -125,6 +126,7 @@ def test_each_attack_has_a_line_and_says_what_blocks_it():
     for a in attacks.ATTACKS:
         assert 1 <= a.line <= 63, a.name
         assert set(a.needs) <= set(given.NEEDS), a.name
-        assert a.check is None or hasattr(checks, a.check), a.name
+        for function in filter(None, (a.check, a.meanwhile)):
+            assert hasattr(checks, function), a.name
 
 
