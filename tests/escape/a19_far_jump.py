@@ -18,14 +18,14 @@ page = mmap.mmap(-1, 8192, flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS | MAP_32B
 at = ctypes.addressof(ctypes.c_char.from_buffer(page))
 assert at < 1 << 32
 stack, back = at + 8000, at + 256
-# rdi: number, rsi: argument. Saves what C needs, takes a low stack, and returns
-# far to the 32-bit segment (0x23); from there int 0x80 and far back (0x33).
-start = (b"\x53\x55\x41\x54\x89\xf8\x89\xf3"        # push rbx rbp r12; mov eax, ebx
-         b"\x49\x89\xe4"                            # mov r12, rsp
-         b"\xbc" + struct.pack("I", stack) +        # mov esp, stack
-         b"\x6a\x23\x68" + struct.pack("I", at + 128) +  # push 0x23; push 32-bit
-         b"\x48\xcb")                               # retfq
-middle = (b"\xcd\x80"                               # int 0x80
+# edi: number, esi: argument. Saves what C needs, takes a low stack, and jumps to
+# the 32-bit segment (0x23); from there int 0x80, and a far jump back (0x33).
+start = (b"\x53\x55\x41\x54\x89\xf8\x89\xf3"      # push rbx rbp r12; mov eax, ebx
+         b"\x49\x89\xe4"                          # mov r12, rsp
+         b"\xbc" + struct.pack("I", stack) +      # mov esp, stack
+         b"\xff\x2d" + struct.pack("I", 64 - 22) +  # jmp far [rip + ...]
+         bytes(64 - 22) + struct.pack("IH", at + 128, 0x23))
+middle = (b"\xcd\x80"                             # int 0x80
           b"\xea" + struct.pack("IH", back, 0x33))  # jmp far
 end = b"\x4c\x89\xe4\x41\x5c\x5d\x5b\xc3"           # mov rsp, r12; pop; ret
 for offset, part in ((0, start), (128, middle), (256, end)):

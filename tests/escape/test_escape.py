@@ -56,7 +56,7 @@ def run_batch(box, some):
             "seconds": 15 * min(karzer.SLOW, 6),
             "attacks": [[a.name, *g.words(a.needs)] for a in some]})
         r = run_in_cell(g, files, ["/tmp/attacks/batch.py", "/tmp/attacks"],
-                          ["--wall", karzer.seconds(60), "--mem", "512M"])
+                        ["--wall", karzer.seconds(60), "--mem", "512M"])
         evidence = g.evidence(r.text + r.stderr.decode("utf-8", "replace"))
     told = [json.loads(line) for line in r.text.splitlines()
             if line.startswith("{")]
