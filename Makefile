@@ -46,10 +46,12 @@ programs = $(patsubst %.c,$(BUILD)/program/%.o,\
            $(foreach d,$(1),$(call srcs,$(d))))
 
 BIN := $(BUILD)/bin/karzer
+TEMPLATE_CORE = $(addprefix $(BUILD)/obj/src/core/,template.o output.o)
 LIBEXEC := $(BUILD)/libexec/karzer
 SHARE := $(BUILD)/share/karzer
 
-PROGRAMS := $(BIN) $(LIBEXEC)/karzer-jail $(LIBEXEC)/karzer-agent
+PROGRAMS := $(BIN) $(LIBEXEC)/karzer-jail $(LIBEXEC)/karzer-agent \
+            $(LIBEXEC)/karzer-template
 RUNTIME := $(SHARE)/runtime/python/.built $(SHARE)/runtime/node/.built \
            $(SHARE)/runtime/bash/.built
 # For man(1) and the shells, where these look for them below a prefix.
@@ -111,6 +113,15 @@ $(LIBEXEC)/karzer-agent: $(call programs,agent)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(PROGRAM_CC) $(OPT) $^ $(LDFLAGS_ALL) -o $@
+
+# What parses archives needs libarchive, and no other program does: dynamic.
+$(LIBEXEC)/karzer-template: $(call objs,src/template) $(TEMPLATE_CORE) \
+    $(call objs,src/base)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(CC) $(OPT) $^ $(LDFLAGS) -pie -Wl,--gc-sections -Wl,-z,relro,-z,now \
+	    -Wl,--as-needed -larchive -o $@ \
+	    $(LIBDIR)/libjansson.a $(LIBDIR)/libcrypto.a
 
 # libkarzer is one object that shows only karzer_*: what it shares with the
 # other programs cannot clash with a name of its user.
@@ -197,14 +208,15 @@ bench: all $(BUILD)/test/inside
 # tests/unit/test_X.c is a program of its own, linked with every folder but its
 # main.c; one archive per trust domain, so that each pulls only what it uses.
 # `make unit` runs them as they are, `make unit-san` under ASan and UBSan.
-LIB_DIRS := src/cli src/tier src/core src/cell src/client src/base
+LIB_DIRS := src/template src/cli src/tier src/core src/cell src/client src/base
 LIBS := $(BUILD)/test/libsrc.a $(BUILD)/test/libjail.a $(BUILD)/test/libagent.a
 no_main = $(filter-out %/main.o,$(call objs,$(1)))
 UNITS := $(patsubst tests/unit/%.c,$(BUILD)/test/%,\
          $(wildcard tests/unit/test_*.c))
 FUZZERS := $(patsubst tests/fuzz/%.c,$(BUILD)/test/%,\
            $(wildcard tests/fuzz/fuzz_*.c))
-TEST_LIBS = -Wl,--start-group $(LIBS) -Wl,--end-group -ljansson -lcrypto
+TEST_LIBS = -Wl,--start-group $(LIBS) -Wl,--end-group -ljansson -lcrypto \
+             -larchive
 
 $(BUILD)/test/libsrc.a: $(call no_main,$(LIB_DIRS))
 $(BUILD)/test/libjail.a: $(call no_main,jail)

@@ -132,7 +132,8 @@ struct holder_handoff {
     uint32_t agent;   /* host path of the agent's program */
     uint32_t scratch; /* a host directory that this user may make files in: only
                          used where no mount is possible */
-    uint32_t zero;
+    uint32_t root;    /* container: a host directory, the tree of a template,
+                         that is seen in place of the host's /usr and /etc */
     uint64_t may_lack; /* bit per enum holder_mechanism */
     struct holder_limits limits;
 };

@@ -80,7 +80,8 @@ static bool is_below_a_row(const struct jail *j, const char *path, bool inside)
             return true;
     }
     /* the container's base */
-    return j->container && (is_below(path, "/usr") || is_below(path, "/etc"));
+    return j->container && j->h->root == 0 &&
+           (is_below(path, "/usr") || is_below(path, "/etc"));
 }
 
 static int mask_mounted(const struct jail *j, const char *path, struct err *err)

@@ -49,7 +49,7 @@ static int put(int dir, const char *name, const char *text, struct err *err)
     return 0;
 }
 
-static int put_users(const struct jail *j, int dir, struct err *err)
+int etc_users(const struct jail *j, int dir, struct err *err)
 {
     char text[512];
 
@@ -173,7 +173,7 @@ int etc_make(const struct jail *j, struct err *err)
     for (size_t i = 0; i < ARRAY_LEN(files); i++)
         if (put(dir, files[i].name, files[i].text, err) < 0)
             return -1;
-    if (put_users(j, dir, err) < 0)
+    if (etc_users(j, dir, err) < 0)
         return -1;
     return take_all(host, dir, err);
 }

@@ -11,4 +11,7 @@
 
 int etc_make(const struct jail *j, struct err *err);
 
+/* passwd and group alone, into the directory `dir`. */
+int etc_users(const struct jail *j, int dir, struct err *err);
+
 #endif

@@ -116,7 +116,7 @@ int handoff_check(const void *data, size_t size, struct err *err)
         return bad(err, "wrong size");
     if (h->magic != HOLDER_MAGIC || h->version != HOLDER_VERSION)
         return bad(err, "not of this version of karzer");
-    if (h->size != size || h->zero != 0)
+    if (h->size != size)
         return bad(err, "wrong size");
     if (h->tier != HOLDER_TIER_PROCESS && h->tier != HOLDER_TIER_CONTAINER)
         return bad(err, "unknown tier");
@@ -129,6 +129,10 @@ int handoff_check(const void *data, size_t size, struct err *err)
         return -1;
     if (h->scratch != 0 && check_path(h, h->scratch, "scratch", err) < 0)
         return -1;
+    if (h->root != 0 && check_path(h, h->root, "the root", err) < 0)
+        return -1;
+    if (h->root != 0 && h->tier != HOLDER_TIER_CONTAINER)
+        return bad(err, "only a container has another root");
     if (check_limits(&h->limits, err) < 0)
         return -1;
     return check_mounts(h, err);

@@ -242,8 +242,9 @@ static bool is_seen(const struct jail *j, const char *path)
 
 static int mask_socket(const struct jail *j, const char *path, struct err *err)
 {
-    if (j->container && (mask_below(j, path, "/usr", "/usr", err) < 0 ||
-                         mask_below(j, path, "/etc", "/etc", err) < 0))
+    if (j->container && j->h->root == 0 &&
+        (mask_below(j, path, "/usr", "/usr", err) < 0 ||
+         mask_below(j, path, "/etc", "/etc", err) < 0))
         return -1;
     for (uint32_t i = 0; i < j->h->mount_count; i++) {
         const struct holder_mount *m = handoff_mount(j->h, i);

@@ -20,6 +20,7 @@
 #include "jail/etc.h"
 #include "jail/handoff.h"
 #include "jail/mask.h"
+#include "jail/template.h"
 #include "jail/tree.h"
 #include "src/base/auto.h"
 #include "src/base/sys.h"
@@ -129,6 +130,8 @@ static int container_base(const struct jail *j, struct err *err)
     static const char *const merged[] = {"/bin",   "/sbin",  "/lib",
                                          "/lib32", "/lib64", "/libx32"};
 
+    if (j->h->root != 0)
+        return template_base(j, err);
     if (make_dirs(j, container_dirs, ARRAY_LEN(container_dirs), err) < 0 ||
         bind_base("/usr", false, err) < 0)
         return -1;

@@ -182,9 +182,10 @@ static int workspace_take(const json_t *o, struct request *req, struct err *err)
 
 static int request_take(const json_t *o, struct request *req, struct err *err)
 {
-    static const char *const known[] = {
-        "op",        "tier",         "lang",   "limits",   "env",
-        "workspace", "workspace_rw", "python", "may_lack", "interpreter"};
+    static const char *const known[] = {"op",           "tier",    "lang",
+                                        "limits",       "env",     "workspace",
+                                        "workspace_rw", "python",  "may_lack",
+                                        "interpreter",  "template"};
     const char *key;
     json_t *v;
 
@@ -202,6 +203,7 @@ static int request_take(const json_t *o, struct request *req, struct err *err)
         workspace_take(o, req, err) < 0 ||
         text_take(o, "python", &req->interpreter, err) < 0 ||
         text_take(o, "interpreter", &req->interpreter, err) < 0 ||
+        text_take(o, "template", &req->template, err) < 0 ||
         strs_take_json(o, "env", &req->env, err) < 0 ||
         limits_take(o, &req->limits, err) < 0)
         return -1;

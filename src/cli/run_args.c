@@ -173,6 +173,12 @@ static int set_interpreter(struct run_args *args, const char *value,
     return set_text(&args->req.interpreter, path, err);
 }
 
+static int set_template(struct run_args *args, const char *value,
+                        struct err *err)
+{
+    return set_text(&args->req.template, value, err);
+}
+
 static int set_flag(struct run_args *args, enum option_id id)
 {
     if (id == OPTION_JSON)
@@ -200,6 +206,7 @@ static int (*const setters[OPTION_COUNT])(struct run_args *args,
     [OPTION_WORKSPACE] = set_workspace,
     [OPTION_INTERPRETER] = set_interpreter,
     [OPTION_PYTHON] = set_interpreter,
+    [OPTION_TEMPLATE] = set_template,
     [OPTION_MAY_LACK] = add_may_lack,
 };
 

@@ -114,6 +114,10 @@ int events_granted(struct boundary *b, const struct request *req,
         return err_set(err, ERR_HOST, "out of memory");
     if (grant->terminal)
         json_object_set_new(o, "terminal", json_true());
+    if (grant->template != NULL)
+        json_object_set_new(
+            o, "template",
+            template_json(grant->template->name, grant->template->digest));
     if (grant->may_lack != 0)
         json_object_set_new(o, "may_lack", may_lack_json(grant->may_lack));
     what_runs(o, req->lang, req->code, req->code_len, &req->argv);

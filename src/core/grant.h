@@ -14,6 +14,7 @@
 #include "src/base/strs.h"
 #include "src/core/dirs.h"
 #include "src/core/limits.h"
+#include "src/core/template.h"
 
 #define GRANT_MOUNTS_MAX 64u
 
@@ -37,6 +38,9 @@ struct grant {
 
     struct grant_mount mounts[GRANT_MOUNTS_MAX];
     size_t mount_count;
+
+    struct template *template; /* the root in place of the host's /usr, locked;
+                                  NULL: none */
 
     struct strs env;  /* complete environment of the program */
     struct strs argv; /* complete: with a runtime, the driver's */

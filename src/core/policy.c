@@ -22,6 +22,7 @@ void grant_fini(struct grant *grant)
     strs_fini(&grant->argv);
     free(grant->cwd);
     free(grant->scratch);
+    template_close(grant->template);
     *grant = (struct grant){0};
 }
 
@@ -200,6 +201,20 @@ static int tier_decide(const struct request *req, struct grant *grant,
     return 0;
 }
 
+/* What other tiers show is the host's own programs: that is no template. */
+static int template_decide(const struct dirs *dirs, const struct request *req,
+                           struct grant *grant, struct err *err)
+{
+    if (req->template == NULL)
+        return 0;
+    if (!grant->tier->has_root)
+        return err_set(err, ERR_HOST,
+                       "--template: the %s tier shows the host's own programs "
+                       "and no template; --tier container does",
+                       grant->tier->name);
+    return template_open(dirs->state, req->template, &grant->template, err);
+}
+
 int policy_decide(const struct dirs *dirs, const struct request *req,
                   struct grant *grant, struct err *err)
 {
@@ -221,7 +236,9 @@ int policy_decide(const struct dirs *dirs, const struct request *req,
     grant->cwd = strdup(cwd);
     if (grant->cwd == NULL)
         return err_set(err, ERR_HOST, "out of memory");
-    if (tier_decide(req, grant, err) < 0 || env_decide(req, grant, err) < 0 ||
+    if (tier_decide(req, grant, err) < 0 ||
+        template_decide(dirs, req, grant, err) < 0 ||
+        env_decide(req, grant, err) < 0 ||
         workspace_decide(dirs, req, grant, err) < 0 ||
         interpreter_decide(req, grant, &in, err) < 0)
         return -1;

@@ -15,6 +15,7 @@
 #include "src/base/id.h"
 #include "src/base/path.h"
 #include "src/core/language.h"
+#include "src/core/template.h"
 
 int request_init(struct request *req, struct err *err)
 {
@@ -41,6 +42,7 @@ void request_fini(struct request *req)
     pairs_fini(req->in, req->in_count);
     pairs_fini(req->out, req->out_count);
     free(req->workspace);
+    free(req->template);
     free(req->interpreter);
     *req = (struct request){0};
 }
@@ -247,6 +249,12 @@ int request_check(const struct request *req, struct err *err)
         language_check(lang, req->code, req->code == NULL ? 0 : req->code_len,
                        err) < 0)
         return -1;
+    if (req->template != NULL && template_name_check(req->template, err) < 0)
+        return err_wrap(err, "--template");
+    if (req->template != NULL && req->interpreter != NULL)
+        return err_set(err, ERR_INVALID,
+                       "--template and --interpreter: a template has its own "
+                       "interpreter, and sees none of the host's");
     if (env_check(&req->env, err) < 0 || sizes_check(req, err) < 0 ||
         paths_check(req->in, req->in_count, false, err) < 0)
         return -1;

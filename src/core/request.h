@@ -46,6 +46,7 @@ struct request {
     char *workspace; /* absolute host path, or NULL */
     bool workspace_rw;
     char *interpreter; /* host path of one, its tree or a venv, or NULL */
+    char *template;    /* name of a template, or NULL: the host's programs */
     uint64_t may_lack; /* bit per enum holder_mechanism */
 };
 

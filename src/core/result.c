@@ -122,6 +122,13 @@ static json_t *figure(uint64_t v)
     return v == RESULT_UNKNOWN ? json_null() : json_integer((json_int_t)v);
 }
 
+json_t *template_json(const char *name, const char *digest)
+{
+    if (name[0] == '\0')
+        return json_null();
+    return json_pack("{s:s,s:s}", "name", name, "sha256", digest);
+}
+
 static json_t *effective_json(const struct result *r)
 {
     static const char *const names[] = {
@@ -148,7 +155,9 @@ static json_t *effective_json(const struct result *r)
                 ? json_null()
                 : json_string(how < HOLDER_HOW_COUNT ? hows[how] : "unknown"));
     }
-    return json_pack("{s:s?,s:o}", "tier", r->tier, "mechanisms", all);
+    return json_pack("{s:s?,s:o,s:o}", "tier", r->tier, "template",
+                     template_json(r->template_name, r->template_digest),
+                     "mechanisms", all);
 }
 
 json_t *result_effective(const struct result *r)

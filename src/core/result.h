@@ -16,6 +16,7 @@
 #include "src/base/buf.h"
 #include "src/base/err.h"
 #include "src/core/request.h"
+#include "src/core/template.h"
 
 /* name, exit code of `karzer run` (-1: the program's own), what it means */
 #define STATUSES(S)                                                            \
@@ -86,9 +87,11 @@ struct result {
     uint64_t net_bytes_in, net_bytes_out;
     uint64_t create_us, start_us, run_us, destroy_us;
 
-    const char *tier; /* NULL: never started */
-    bool started;     /* effective[] is known */
-    bool out_failed;  /* something did not come out that was asked for */
+    const char *tier;                       /* NULL: never started */
+    char template_name[TEMPLATE_NAME_SIZE]; /* "": none */
+    char template_digest[SHA256_HEX_SIZE];
+    bool started;    /* effective[] is known */
+    bool out_failed; /* something did not come out that was asked for */
     uint8_t effective[HOLDER_MECHANISM_COUNT];
     json_t *boundary; /* array of this run's events, as recorded */
     json_t *files;    /* array of {path, host, size, sha256} that came out */
@@ -96,6 +99,9 @@ struct result {
 
 int result_init(struct result *r, uint64_t output_cap, struct err *err);
 void result_fini(struct result *r);
+
+/* {"name","sha256"}, or null for the name "". */
+json_t *template_json(const char *name, const char *digest);
 
 /* Its parts, as the record has them too; new references. */
 json_t *result_usage(const struct result *r);

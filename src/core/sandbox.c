@@ -22,6 +22,12 @@ int sandbox_started(void *ctx, struct err *err)
 
     r->started = true;
     r->tier = sb->grant.tier->name;
+    if (sb->grant.template != NULL) {
+        memcpy(r->template_name, sb->grant.template->name,
+               sizeof(r->template_name));
+        memcpy(r->template_digest, sb->grant.template->digest,
+               sizeof(r->template_digest));
+    }
     memcpy(r->effective, sb->cell->effective, sizeof(r->effective));
     sb->told = true;
     return events_started(sb->engine->boundary, r, err);

@@ -24,6 +24,9 @@ struct tier {
     /* READY tells which paths the program sees: nothing is sent before. */
     bool adapts;
 
+    /* Its cells can have a template as their root. */
+    bool has_root;
+
     /* Can this host do it? Cheap, no side effects; the reason and the fix are
      * in err. What it misses is found again, with certainty, by start. */
     int (*probe)(struct err *err);

@@ -25,6 +25,7 @@ const struct tier tier_container = {
     .name = "container",
     .promise = "own namespaces, a private read-only root, an allow list of "
                "system calls; the kernel is shared with the host",
+    .has_root = true,
     .probe = probe,
     .start = start,
 };

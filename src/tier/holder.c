@@ -132,7 +132,9 @@ static int handoff_fill(struct buf *b, struct holder_handoff *h,
         if (buf_add(b, &none, sizeof(none), err) < 0)
             return -1;
     snprintf(agent, sizeof(agent), "%s/karzer-agent", grant->dirs->libexec);
-    if (add_string(b, agent, &h->agent, err) < 0)
+    if (add_string(b, agent, &h->agent, err) < 0 ||
+        (grant->template != NULL &&
+         add_string(b, grant->template->root, &h->root, err) < 0))
         return -1;
     if (grant->scratch != NULL &&
         add_string(b, grant->scratch, &h->scratch, err) < 0)

@@ -60,7 +60,7 @@ static const struct bad {
     {AT(head.uid), 0},
     {AT(head.gid), 0},
     {AT(head.uid), UINT32_MAX},
-    {AT(head.zero), 1},
+    {AT(head.root), 1},
     {AT(head.mount_count), HOLDER_MOUNTS_MAX + 1},
     {AT(head.mount_count), UINT32_MAX},
     {AT(head.mount_count), 200},
