@@ -52,6 +52,7 @@ void command_exec(struct command *c, const struct exec_plan *plan,
     c->flags = plan->flags;
     c->pid = pid;
     c->behind = false;
+    c->lost = false;
     c->held = ends.held;
     in_open(&c->in[COMMAND_STDIN], ends.in);
     in_open(&c->in[COMMAND_RUNTIME_IN], ends.runtime);
@@ -87,6 +88,13 @@ static void close_out(struct command *c, enum command_output which)
     *out = (struct command_out){.fd = -1};
 }
 
+/* The other end is closed: of a pipe, a socket, a terminal. Anything else is an
+ * error that has no business there, and nothing may look like an end by it. */
+static bool is_end(int error)
+{
+    return error == EPIPE || error == ECONNRESET || error == EIO;
+}
+
 /* Writes what the program takes now; 0 to len bytes. Drops all when it is
  * closed. */
 static size_t in_write(struct command *c, enum command_input which,
@@ -105,6 +113,7 @@ static size_t in_write(struct command *c, enum command_input which,
         return (size_t)n;
     if (errno == EAGAIN || errno == EINTR)
         return 0;
+    c->lost = c->lost || !is_end(errno);
     close_in(c, which);
     return len;
 }
@@ -253,8 +262,10 @@ static void out_read(struct command *c, enum command_output which, size_t most,
         return;
     }
     from->owed = 0;
-    if (n == 0 || (errno != EAGAIN && errno != EINTR))
-        close_out(c, which);
+    if (n < 0 && (errno == EAGAIN || errno == EINTR))
+        return;
+    c->lost = c->lost || (n < 0 && !is_end(errno));
+    close_out(c, which);
 }
 
 /* Sends what is owed. True when nothing is any more. */

@@ -61,6 +61,7 @@ struct command {
     pid_t pid;
     int held;    /* the program's end of its terminal; -1: it has pipes */
     bool behind; /* runtime bytes wait behind what stdout and stderr owe */
+    bool lost;   /* bytes could not be moved: how it ends is not known */
     struct agent_exited end;
     struct command_in in[COMMAND_INPUTS];
     struct command_out out[COMMAND_OUTPUTS];

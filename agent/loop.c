@@ -266,16 +266,22 @@ static void end_commands(struct agent *a)
 
 /* One turn */
 
-static void move(struct agent *a)
+/* -1: bytes were lost. */
+static int move(struct agent *a)
 {
+    int r = 0;
+
     a->first = (a->first + 1) % SLOTS;
     for (unsigned i = 0; i < SLOTS; i++) {
         unsigned at = (a->first + i) % SLOTS;
 
         command_turn(&a->command[at], &a->out);
+        if (a->command[at].lost)
+            r = -1;
         if (file_wants_turn(&a->file[at]))
             file_turn(&a->file[at], &a->out);
     }
+    return r;
 }
 
 static bool is_finished(const struct agent *a)
@@ -363,7 +369,8 @@ static enum loop_end turn(struct agent *a, bool readable)
     if (a->reap || a->killing)
         collect(a);
     end_commands(a);
-    move(a);
+    if (move(a) < 0)
+        return LOOP_BROKEN;
     if (frame_flush(&a->out, a->stream) < 0)
         return LOOP_GONE;
     return is_finished(a) ? LOOP_DONE : LOOP_ON;

@@ -10,6 +10,7 @@
 
 #include "src/base/auto.h"
 #include "src/cli/show.h"
+#include "src/core/json_text.h"
 #include "src/core/output.h"
 #include "src/core/run.h"
 #include "src/core/tier.h"
@@ -86,7 +87,7 @@ static void print_error(const struct err *err)
     };
     json_t *all = json_pack("{s:{s:s,s:o}}", "error", "code", codes[err->code],
                             "text", text_json(err->text));
-    AUTO(mem) char *text = all == NULL ? NULL : json_dumps(all, JSON_COMPACT);
+    AUTO(mem) char *text = json_text(all, JSON_COMPACT);
 
     json_decref(all);
     printf("%s\n", text == NULL ? "{\"error\":{}}" : text);

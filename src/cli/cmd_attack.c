@@ -14,6 +14,7 @@
 #include "src/cli/cli.h"
 #include "src/cli/forward.h"
 #include "src/cli/options.h"
+#include "src/core/json_text.h"
 #include "src/core/run.h"
 
 #define TIERS_MAX 8
@@ -191,7 +192,7 @@ static int print_json(const struct table *t, int status)
     for (size_t i = 0; i < t->count; i++)
         json_array_append_new(columns, column_json(&t->at[i]));
     all = json_pack("{s:b,s:o}", "blocked", status == 0, "tiers", columns);
-    text = all == NULL ? NULL : json_dumps(all, JSON_COMPACT);
+    text = json_text(all, JSON_COMPACT);
     json_decref(all);
     printf("%s\n", text == NULL ? "null" : text);
     return text == NULL ? CLI_FAILED : status;

@@ -15,6 +15,7 @@
 #include "src/cli/child.h"
 #include "src/cli/cli.h"
 #include "src/cli/options.h"
+#include "src/core/json_text.h"
 #include "src/core/tier.h"
 
 #define RUNS_DEFAULT 10
@@ -252,8 +253,7 @@ static int print_json(struct bench *b)
     for (size_t i = 0; i < b->count; i++)
         json_array_append_new(cases, case_json(b, &b->at[i]));
     all = json_pack("{s:I,s:o}", "runs", (json_int_t)b->runs, "cases", cases);
-    text = all == NULL ? NULL
-                       : json_dumps(all, JSON_COMPACT | JSON_REAL_PRECISION(6));
+    text = json_text(all, JSON_COMPACT | JSON_REAL_PRECISION(6));
     json_decref(all);
     printf("%s\n", text == NULL ? "null" : text);
     return text == NULL ? CLI_FAILED : 0;

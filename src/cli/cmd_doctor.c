@@ -15,6 +15,7 @@
 #include "src/cli/cli.h"
 #include "src/cli/doctor.h"
 #include "src/cli/options.h"
+#include "src/core/json_text.h"
 #include "src/core/tier.h"
 
 static const struct section {
@@ -149,7 +150,7 @@ static int print_json(const struct doctor *d)
                                               "why", ok ? NULL : why.text));
     }
     all = json_pack("{s:o,s:o}", "checks", checks, "tiers", list);
-    text = all == NULL ? NULL : json_dumps(all, JSON_COMPACT);
+    text = json_text(all, JSON_COMPACT);
     json_decref(all);
     printf("%s\n", text == NULL ? "null" : text);
     return text == NULL ? CLI_FAILED : available > 0 ? 0 : 1;

@@ -16,6 +16,7 @@
 #include "src/base/buf.h"
 #include "src/base/fd.h"
 #include "src/cli/cli.h"
+#include "src/core/json_text.h"
 #include "src/core/run.h"
 
 struct door {
@@ -68,7 +69,7 @@ static int answer_error(const struct err *err)
         [ERR_HOST] = "host",     [ERR_INTERNAL] = "internal"};
     json_t *o = json_pack("{s:{s:s,s:s}}", "error", "code", codes[err->code],
                           "text", err->text);
-    char *text = json_dumps(o, JSON_COMPACT);
+    char *text = json_text(o, JSON_COMPACT);
     int r = answer(text == NULL ? "{\"error\":{\"code\":\"internal\","
                                   "\"text\":\"out of memory\"}}"
                                 : text);

@@ -15,6 +15,7 @@
 #include "src/cli/options.h"
 #include "src/cli/show.h"
 #include "src/core/boundary.h"
+#include "src/core/json_text.h"
 #include "src/core/record.h"
 
 #define LOG_DAMAGED 1
@@ -145,7 +146,7 @@ static int parse(struct log_args *a, int argc, char **argv, struct err *err)
 
 static int show_json(const json_t *record, void *ctx)
 {
-    AUTO(mem) char *text = json_dumps(record, DUMP);
+    AUTO(mem) char *text = json_text(record, DUMP);
 
     (void)ctx;
     if (text == NULL)
@@ -156,7 +157,7 @@ static int show_json(const json_t *record, void *ctx)
 /* name=value; a text of plain characters without its quotes. */
 static int show_field(const char *name, const json_t *value)
 {
-    AUTO(mem) char *text = json_dumps(value, DUMP);
+    AUTO(mem) char *text = json_text(value, DUMP);
     size_t len;
 
     if (text == NULL)

@@ -7,6 +7,7 @@
 #include "src/base/auto.h"
 #include "src/cli/cli.h"
 #include "src/cli/options.h"
+#include "src/core/json_text.h"
 #include "src/core/tier.h"
 
 #define ROWS_MAX 8
@@ -50,7 +51,7 @@ static int print_json(const struct table *t)
                            row->available ? NULL : row->why.text, "promise",
                            tiers[i]->promise, "strongest", i == t->strongest));
     }
-    text = json_dumps(all, JSON_COMPACT);
+    text = json_text(all, JSON_COMPACT);
     json_decref(all);
     printf("%s\n", text == NULL ? "null" : text);
     return cli_finish(text == NULL ? CLI_FAILED : 0);

@@ -81,8 +81,10 @@ int main(int argc, char **argv)
     };
     const struct verb *verb;
 
-    if (descriptors_hold(&start.has_stdin) < 0)
+    if (descriptors_hold(&start.has_stdin) < 0) {
+        perror("karzer: hold the places of stdin, stdout and stderr");
         return CLI_FAILED;
+    }
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error to tell */
     cli_start(&start);
     if (argc < 2) {

@@ -14,6 +14,7 @@
 #define KEY_MAX 128u
 #define DEPTH_MAX 8
 
+/* The first error is for good: jansson goes on after a key that failed. */
 struct sink {
     struct buf *out;
     struct err *err;
@@ -23,7 +24,7 @@ static int sink_add(const char *data, size_t len, void *ctx)
 {
     struct sink *s = ctx;
 
-    return buf_add(s->out, data, len, s->err);
+    return s->err->code != ERR_NONE ? -1 : buf_add(s->out, data, len, s->err);
 }
 
 static int put_whole(struct buf *out, const json_t *value, struct err *err)
@@ -31,7 +32,8 @@ static int put_whole(struct buf *out, const json_t *value, struct err *err)
     struct err inner = {0};
     struct sink s = {out, &inner};
 
-    if (json_dump_callback(value, sink_add, &s, DUMP) == 0)
+    if (json_dump_callback(value, sink_add, &s, DUMP) == 0 &&
+        inner.code == ERR_NONE)
         return 0;
     if (inner.code == ERR_NONE)
         return err_set(err, ERR_HOST, "record: out of memory");

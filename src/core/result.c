@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "src/core/json_text.h"
 #include "src/core/output.h"
 
 const char *const status_names[STATUS_COUNT] = {
@@ -215,7 +216,7 @@ char *result_json(const struct result *r)
         json_object_set_new(all, "effective", effective_json(r)) == 0 &&
         json_object_set(all, "boundary", r->boundary) == 0 &&
         json_object_set(all, "files", r->files) == 0)
-        text = json_dumps(all, JSON_COMPACT | JSON_ENSURE_ASCII);
+        text = json_text(all, JSON_COMPACT | JSON_ENSURE_ASCII);
     json_decref(all);
     return text;
 }

@@ -283,6 +283,9 @@ void sandbox_conclude(struct sandbox *sb, struct result *r, struct evidence *ev,
         snprintf(r->message, sizeof(r->message), "%s", why->text);
     if (r->message[0] == '\0')
         events_explain(r, &sb->grant);
+    if (r->message[0] == '\0' && r->status == STATUS_INTERNAL)
+        snprintf(r->message, sizeof(r->message),
+                 "the sandbox ended before it told how the program did");
     if (events_limits(sb->engine->boundary, r, &sb->grant, ev, &lost) < 0 ||
         events_finished(sb->engine->boundary, r, &lost) < 0)
         sandbox_unrecorded(sb, r, &lost);
