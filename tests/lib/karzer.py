@@ -291,6 +291,12 @@ def foreign(group):
         return False
 
 
+def others(path):
+    """Is it below a place of another session, ktest-NAME-PID?"""
+    at = re.search(r"/ktest-(?:\w+-)?(\d+)(?:/|$)", path)
+    return at is not None and int(at[1]) != os.getpid()
+
+
 def leftover_cgroups():
     found = []
     for root, dirs, _ in os.walk("/sys/fs/cgroup"):
@@ -299,6 +305,7 @@ def leftover_cgroups():
         found += [f"cgroup {root}/{d}" for d in dirs
                   if re.fullmatch("karzer-[0-9]+", d)
                   and not owned(int(d.removeprefix("karzer-")))
+                  and not others(root)
                   and not foreign(os.path.join(root, d))]
     return found
 
@@ -326,7 +333,8 @@ def leftover_files(session):
                 continue
             ours = ownerless(st.st_uid) or st.st_uid == USER_ID
             suite = re.match("karzer-(driver|agent|test|unit)", name)  # another suite's
-            if ours or ("karzer" in name and not suite):
+            other = st.st_uid not in (0, os.getuid())  # another session's user
+            if ours or ("karzer" in name and not suite and not other):
                 found.append(f"file {path} {stat.filemode(st.st_mode)}")
     return found
 
