@@ -283,10 +283,11 @@ def leftover_processes(session):
 
 
 def foreign(group):
-    """Does it hold processes that only an outer pid namespace has?"""
+    """Does it hold processes? Then it is a run's, perhaps of another session; one
+    of this session's that should not be there is found as a process."""
     try:
         with open(os.path.join(group, "cgroup.procs")) as f:
-            return "0" in f.read().split()
+            return f.read() != ""
     except OSError:
         return False
 
@@ -315,6 +316,12 @@ def leftover_mounts():
         return [f"mount {line.strip()}" for line in f if "karzer" in line]
 
 
+def used(name, uid):
+    """Is it the scratch of a run of another session: who owns it is alive?"""
+    return bool(re.fullmatch("karzer-[0-9]+", name)) and uid != USER_ID and any(
+        u == uid for _, u, _, _ in processes())
+
+
 def leftover_files(session):
     """What a run made in the places where anybody may make files."""
     found = []
@@ -330,6 +337,8 @@ def leftover_files(session):
             try:
                 st = os.lstat(path)
             except OSError:
+                continue
+            if place == "/dev/shm" and used(name, st.st_uid):
                 continue
             ours = ownerless(st.st_uid) or st.st_uid == USER_ID
             suite = re.match("karzer-(driver|agent|test|unit)", name)  # another suite's
