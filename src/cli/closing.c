@@ -8,80 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "src/base/auto.h"
-
-#define FIGURE_MAX 32
-
-/* "30s": the value of an option's limit in this run. */
-static const char *limit_text(const struct limits *limits, const char *option,
-                              char out[FIGURE_MAX])
-{
-    const struct limit_row *row = limit_find(option);
-
-    snprintf(out, FIGURE_MAX, "?");
-    if (row != NULL)
-        limit_format(row, limits_get(limits, row), out, FIGURE_MAX);
-    return out;
-}
-
-/* What ended a run. `text` has one %s for the limit's value. */
-static const struct ended {
-    enum status status;
-    const char *detail; /* NULL: any */
-    const char *option;
-    const char *text;
-} endings[] = {
-    {STATUS_TIMEOUT, "wall", "wall", "wall time of %s ran out"},
-    {STATUS_TIMEOUT, "cpu", "cpu-time", "processor time of %s ran out"},
-    {STATUS_OUTPUT, NULL, "output", "too much output for the limit of %s"},
-    {STATUS_MEMORY, NULL, "mem", "the limit of %s was reached"},
-    {STATUS_PROCESSES, NULL, "pids", "the limit of %s was reached"},
-    {STATUS_DISK, NULL, "disk", "scratch space of %s was full"},
-};
-
-static const struct ended *ending_find(const struct result *r)
-{
-    for (size_t i = 0; i < ARRAY_LEN(endings); i++) {
-        const struct ended *e = &endings[i];
-
-        if (e->status != r->status ||
-            (r->status == STATUS_MEMORY && r->detail != NULL))
-            continue; /* not for a limit of this run: its message says why */
-        if (e->detail == NULL ||
-            (r->detail != NULL && strcmp(e->detail, r->detail) == 0))
-            return e;
-    }
-    return NULL;
-}
-
-static void peak_text(const struct result *r, char *out, size_t size)
-{
-    uint64_t peak = r->peak_memory_bytes;
-
-    out[0] = '\0';
-    if (r->status == STATUS_MEMORY && peak != RESULT_UNKNOWN)
-        snprintf(out, size, " (peak %lluM)",
-                 (unsigned long long)((peak + (1u << 19)) >> 20));
-}
-
-static int ending_line(const struct result *r, const struct limits *limits,
-                       const struct ended *e, struct strs *lines,
-                       struct err *err)
-{
-    const bool disk = e->status == STATUS_DISK;
-    char value[FIGURE_MAX], files[FIGURE_MAX], peak[FIGURE_MAX], what[80];
-
-    limit_text(limits, e->option, value);
-    peak_text(r, peak, sizeof(peak));
-    if (disk)
-        return strs_addf(lines, err,
-                         "disk: scratch space of %s or %s files was full; "
-                         "--disk or --inodes raises it",
-                         value, limit_text(limits, "inodes", files));
-    snprintf(what, sizeof(what), e->text, value);
-    return strs_addf(lines, err, "%s: %s%s; --%s raises it",
-                     status_names[r->status], what, peak, e->option);
-}
+#include "src/core/ending.h"
 
 /* A field of an event, whether it stands in the record or in its "fields". */
 static const json_t *field(const json_t *event, const char *name)
@@ -113,14 +40,11 @@ static bool is_reason(const struct result *r, const char *message)
 }
 
 /* How it ended, when that is not the program's own doing. */
-static int status_line(const struct result *r, const struct limits *limits,
-                       struct strs *lines, struct err *err)
+static int status_line(const struct result *r, struct strs *lines,
+                       struct err *err)
 {
-    const struct ended *e = ending_find(r);
     const char *signal;
 
-    if (e != NULL)
-        return ending_line(r, limits, e, lines, err);
     if (r->status == STATUS_ERROR && r->signal != 0) {
         signal = strsignal(r->signal);
         return strs_addf(lines, err, "error: ended by signal %d (%s)",
@@ -142,11 +66,7 @@ static const char *without_dashes(const char *option)
 static bool told(const struct result *r, const json_t *events, size_t before,
                  const char *option)
 {
-    const struct ended *e = ending_find(r);
-
-    if (e != NULL && strcmp(e->option, option) == 0)
-        return true;
-    if (e != NULL && e->status == STATUS_DISK && strcmp(option, "inodes") == 0)
+    if (ending_is(r, option))
         return true;
     for (size_t i = 0; i < before; i++) {
         const json_t *event = json_array_get(events, i);
@@ -214,10 +134,9 @@ static int event_line(const struct result *r, size_t at, struct strs *lines,
                      raised_by(option));
 }
 
-int closing_lines(const struct result *r, const struct limits *limits,
-                  struct strs *lines, struct err *err)
+int closing_lines(const struct result *r, struct strs *lines, struct err *err)
 {
-    if (status_line(r, limits, lines, err) < 0)
+    if (status_line(r, lines, err) < 0)
         return -1;
     for (size_t i = 0; i < json_array_size(r->boundary); i++)
         if (event_line(r, i, lines, err) < 0)

@@ -7,12 +7,10 @@
 #define KARZER_CLI_CLOSING_H
 
 #include "src/base/strs.h"
-#include "src/core/limits.h"
 #include "src/core/result.h"
 
 /* Adds the lines, without "karzer: ". None for `ok` without events, and none
  * for a program that failed by itself. */
-int closing_lines(const struct result *r, const struct limits *limits,
-                  struct strs *lines, struct err *err);
+int closing_lines(const struct result *r, struct strs *lines, struct err *err);
 
 #endif

@@ -48,7 +48,7 @@ static int run_for_person(struct engine *e, const struct run_args *args,
     terminal_leave();
     screen_warn(&screen);
     if (r == 0)
-        screen_closing(&screen, &result, &args->req.limits);
+        screen_closing(&screen, &result);
     else
         cli_fail(err);
     result_fini(&result);

@@ -152,7 +152,7 @@ static int block_run(struct repl *r, const char *name, struct err *err)
     r->status = result_exit_status(&result);
     r->status = screen_status(&r->screen.out, "stdout", r->status);
     r->status = screen_status(&r->screen.err, "stderr", r->status);
-    screen_closing(&r->screen, &result, &r->req->limits);
+    screen_closing(&r->screen, &result);
     r->screen.err.middle = false;
     result_fini(&result);
     buf_shift(&r->text, r->text.len);
@@ -168,7 +168,7 @@ static int check(struct repl *r, bool *more, struct err *err)
 
     if (ret == 0 && sandbox_ended(r->sandbox)) {
         r->status = result_exit_status(&result);
-        screen_closing(&r->screen, &result, &r->req->limits);
+        screen_closing(&r->screen, &result);
         ret = -1;
     }
     result_fini(&result);

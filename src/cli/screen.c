@@ -65,8 +65,7 @@ int screen_status(struct show *s, const char *name, int status)
     return cli_warn(&err);
 }
 
-void screen_closing(struct screen *screen, const struct result *r,
-                    const struct limits *limits)
+void screen_closing(struct screen *screen, const struct result *r)
 {
     struct strs lines = {0};
     struct err err = {0};
@@ -76,7 +75,7 @@ void screen_closing(struct screen *screen, const struct result *r,
         screen->err.middle ||
         (screen->out.middle && screen->out.terminal && screen->err.terminal);
 
-    if (!left && closing_lines(r, limits, &lines, &err) < 0)
+    if (!left && closing_lines(r, &lines, &err) < 0)
         cli_fail(&err);
     if (lines.len > 0 && middle)
         (void)!write(STDERR_FILENO, "\n", 1);

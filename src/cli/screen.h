@@ -33,7 +33,6 @@ int screen_status(struct show *s, const char *name, int status);
 void screen_warn(const struct screen *screen);
 
 /* The lines at the end of a run. */
-void screen_closing(struct screen *screen, const struct result *r,
-                    const struct limits *limits);
+void screen_closing(struct screen *screen, const struct result *r);
 
 #endif

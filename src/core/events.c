@@ -178,49 +178,6 @@ static int limit_hit(struct boundary *b, struct result *r,
                           r->boundary, err);
 }
 
-/* The limit behind a status; detail NULL: any. */
-static const struct end_row {
-    enum status status;
-    const char *detail, *option, *text;
-} end_rows[] = {
-    {STATUS_TIMEOUT, "wall", "wall", "wall time of %s ran out"},
-    {STATUS_TIMEOUT, "cpu", "cpu-time", "processor time of %s ran out"},
-    {STATUS_OUTPUT, NULL, "output", "more output than %s allows"},
-    {STATUS_MEMORY, NULL, "mem", "the limit of %s of memory was reached"},
-    {STATUS_PROCESSES, NULL, "pids", "the limit of %s processes was reached"},
-    {STATUS_DISK, NULL, "disk", "scratch was full (%s, or --inodes files)"},
-};
-
-void events_explain(struct result *r, const struct grant *grant)
-{
-    char value[32], what[96];
-
-    if (r->status == STATUS_MEMORY && r->detail != NULL) {
-        snprintf(r->message, sizeof(r->message),
-                 "the host, or a control group around karzer, ran out of "
-                 "memory; the run's own limit was not reached");
-        return;
-    }
-    for (size_t i = 0; i < sizeof(end_rows) / sizeof(end_rows[0]); i++) {
-        const struct end_row *e = &end_rows[i];
-        const struct limit_row *row = limit_find(e->option);
-
-        if (r->status != e->status || row == NULL ||
-            (e->detail != NULL &&
-             (r->detail == NULL || strcmp(r->detail, e->detail) != 0)))
-            continue;
-        limit_format(row, limits_get(&grant->limits, row), value,
-                     sizeof(value));
-        snprintf(what, sizeof(what), e->text, value);
-        snprintf(r->message, sizeof(r->message), "%s; --%s raises it", what,
-                 e->option);
-        return;
-    }
-    if (r->status == STATUS_KILLED)
-        snprintf(r->message, sizeof(r->message),
-                 "ended by the client or the operator");
-}
-
 static bool cut(const struct output *o)
 {
     return o->total > o->head.len + o->tail_len && o->head.len > 0;

@@ -26,8 +26,6 @@ int events_code_run(struct boundary *b, const char *sandbox, const char *lang,
 int events_limits(struct boundary *b, struct result *r,
                   const struct grant *grant, const struct evidence *ev,
                   struct err *err);
-/* Says in r->message which limit ended the run, and what raises it. */
-void events_explain(struct result *r, const struct grant *grant);
 int events_finished(struct boundary *b, struct result *r, struct err *err);
 
 #endif

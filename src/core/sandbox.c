@@ -10,6 +10,7 @@
 #include "src/base/auto.h"
 #include "src/base/fd.h"
 #include "src/base/scratch.h"
+#include "src/core/ending.h"
 #include "src/core/events.h"
 #include "src/core/policy.h"
 
@@ -282,10 +283,7 @@ void sandbox_conclude(struct sandbox *sb, struct result *r, struct evidence *ev,
     if (why->code != ERR_NONE && r->message[0] == '\0')
         snprintf(r->message, sizeof(r->message), "%s", why->text);
     if (r->message[0] == '\0')
-        events_explain(r, &sb->grant);
-    if (r->message[0] == '\0' && r->status == STATUS_INTERNAL)
-        snprintf(r->message, sizeof(r->message),
-                 "the sandbox ended before it told how the program did");
+        ending_explain(r, &sb->grant.limits);
     if (events_limits(sb->engine->boundary, r, &sb->grant, ev, &lost) < 0 ||
         events_finished(sb->engine->boundary, r, &lost) < 0)
         sandbox_unrecorded(sb, r, &lost);

@@ -24,6 +24,7 @@
 #include "src/cli/attack.h"
 #include "src/cli/bundle.h"
 #include "src/cli/closing.h"
+#include "src/core/ending.h"
 #include "src/cli/forward.h"
 #include "src/cli/show.h"
 #include "src/cli/visible.h"
@@ -276,7 +277,8 @@ static void expect_lines(struct result *r, const char *want)
     char all[1024] = "";
     size_t n = 0;
 
-    assert_int_equal(closing_lines(r, &limits, &lines, NULL), 0);
+    ending_explain(r, &limits);
+    assert_int_equal(closing_lines(r, &lines, NULL), 0);
     for (size_t i = 0; i < lines.len; i++)
         n += (size_t)snprintf(all + n, sizeof(all) - n, "%s\n", lines.at[i]);
     assert_string_equal(all, want);
@@ -320,7 +322,7 @@ static void each_ending_names_the_option_that_allows_more(void **state)
         {STATUS_DISK, NULL,
          "disk: scratch space of 32M or 16384 files was full; --disk or "
          "--inodes raises it\n"},
-        {STATUS_KILLED, NULL, "killed\n"},
+        {STATUS_KILLED, NULL, "killed: ended by the client or the operator\n"},
         {STATUS_OK, NULL, ""},
         {STATUS_ERROR, NULL, ""},
     };
