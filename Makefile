@@ -75,14 +75,19 @@ $(BUILD)/program/%.o: %.c Makefile
 
 # The seccomp programs are compiled at build time from one table.
 GEN := $(BUILD)/gen/jail/seccomp_programs.h
-$(BUILD)/tools/seccomp_gen: tools/seccomp_gen.c jail/seccomp.def \
-    jail/seccomp.h Makefile
+NAMES := $(BUILD)/gen/src/core/call_names.h
+$(BUILD)/tools/seccomp_gen: tools/seccomp_gen.c tools/seccomp_table.c \
+    tools/seccomp_table.h jail/seccomp.def jail/seccomp.h Makefile
 	@mkdir -p $(@D)
-	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -I. $(WARN) -O1 $< -o $@
+	$(Q)$(CC) -std=gnu11 -D_GNU_SOURCE -I. $(WARN) -O1 $(filter %.c,$^) -o $@
 $(GEN): $(BUILD)/tools/seccomp_gen
 	@mkdir -p $(@D)
 	$(Q)$< > $@.new && mv $@.new $@
+$(NAMES): $(BUILD)/tools/seccomp_gen
+	@mkdir -p $(@D)
+	$(Q)$< names > $@.new && mv $@.new $@
 $(call objs,jail) $(call programs,jail): $(GEN)
+$(call objs,src/core) $(call programs,src/core): $(NAMES)
 
 # What man(1) and the shells know comes from the tables that the parser reads.
 CLIGEN := $(BUILD)/tools/cligen

@@ -25,6 +25,11 @@
 #define HOLDER_WALL_GRACE_MS 1000u
 #define HOLDER_SCRATCH "/dev/shm" /* counted as memory of who writes there */
 #define HOLDER_HANDOFF_MAX (1u << 20)
+/* DENIED messages between two moments at which the engine reads: so many are
+   told at once; and so many kinds are told apart. */
+#define HOLDER_DENIED_ONCE 64u
+#define HOLDER_DENIED_KINDS 512u
+#define HOLDER_DENIED_TOTAL 1u /* in value: only the count is new */
 
 enum holder_tier {
     HOLDER_TIER_NONE = 0,
@@ -48,7 +53,8 @@ enum holder_tier {
     M(PIDS, "pids", "the limit on processes and threads")                      \
     M(CPU, "cpu", "the share of the processors")                               \
     M(CPU_TIME, "cpu-time", "the limit on processor time")                     \
-    M(DISK, "disk", "the limit on scratch bytes and files")
+    M(DISK, "disk", "the limit on scratch bytes and files")                    \
+    M(OBSERVER, "observer", "a record of the system calls that were refused")
 
 enum holder_mechanism {
 #define M(id, name, what) HOLDER_##id,
@@ -81,7 +87,8 @@ enum holder_mechanism {
     H(COUNTED, "counted at each fork")                                         \
     H(AFFINITY, "processor affinity")                                          \
     H(TMPFS, "tmpfs with a size")                                              \
-    H(NO_SWAP, "the host has none")
+    H(NO_SWAP, "the host has none")                                            \
+    H(LISTENER, "seccomp notification")
 
 enum holder_how {
 #define H(id, text) HOLDER_HOW_##id,
@@ -148,6 +155,7 @@ enum holder_message_type {
     HOLDER_LIMIT,  /* a limit was hit; value is an enum holder_limit_hit */
     HOLDER_USAGE,  /* answer to HOLDER_ASK */
     HOLDER_ENDED,  /* usage: every process of the cell is dead */
+    HOLDER_DENIED, /* denied, text: the program's file; a call was refused */
 
     /* engine to holder */
     HOLDER_KILL, /* kill every process of the cell */
@@ -184,6 +192,22 @@ struct holder_usage {
     uint32_t zero;
 };
 
+/*
+ * A system call that was refused: the numbers of its last occasion. The first
+ * of a kind (call and errno) are told at once; the exact count before each
+ * answer to HOLDER_ASK, which also starts the count again, and before
+ * HOLDER_ENDED.
+ */
+struct holder_denied {
+    int32_t nr;    /* -1: any of the kinds that were too many to be kept */
+    uint32_t arch; /* AUDIT_ARCH_* */
+    int32_t error; /* the errno that was answered */
+    uint32_t zero;
+    uint64_t count; /* how many times so far */
+    uint64_t arg[6];
+    char comm[16]; /* the thread's name, as the cell chose it */
+};
+
 struct holder_message {
     uint32_t type;
     int32_t sys;        /* errno with FAILED */
@@ -191,8 +215,11 @@ struct holder_message {
     uint32_t value;
     int32_t agent_pid; /* as the engine's pid namespace sees it */
     uint8_t effective[HOLDER_MECHANISM_COUNT]; /* enum holder_how */
-    uint8_t zero[17];
-    struct holder_usage usage;
+    uint8_t zero[16];
+    union {
+        struct holder_usage usage;
+        struct holder_denied denied;
+    };
     char text[256];
 };
 

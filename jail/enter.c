@@ -19,6 +19,7 @@
 #include "jail/fallback.h"
 #include "jail/handoff.h"
 #include "jail/identity.h"
+#include "jail/landlock.h"
 #include "jail/limits.h"
 #include "jail/mask.h"
 #include "jail/pass.h"
@@ -108,51 +109,60 @@ static int process_settle(struct jail *j, struct err *err)
     return 0;
 }
 
-static int report_with(const struct jail *j, int fd, struct err *err)
-{
-    struct holder_message m = {.type = HOLDER_READY};
-
-    memcpy(m.effective, j->effective, sizeof(m.effective));
-    if (pass_send(j->up_fd, &m, sizeof(m), fd) < 0)
-        return err_sys(err, "tell the holder");
-    return 0;
-}
-
-/* What is in force, and the scratch tmpfs to be watched. After it, only a
- * failure is told, or the end of the socket: the agent runs. */
-static int report(struct jail *j, struct err *err)
-{
-    j->effective[HOLDER_SYSCALLS] = HOLDER_HOW_SECCOMP_ALLOW;
-    return report_with(j, j->scratch_fd, err);
-}
-
 static int limits_set(struct jail *j, struct err *err)
 {
     return limiter_rlimits(j->limiter, err);
 }
 
-/* 3 is the stream already. 4 and 5 are ours until the exec closes them. */
+/* 3 is the stream already; 4 to 6 are ours until the exec closes them. None of
+ * ours is there yet: these numbers were inherited. */
 static int descriptors_close(struct jail *j, struct err *err)
 {
-    if (dup3(j->up_fd, 4, O_CLOEXEC) < 0 || dup3(j->agent_fd, 5, O_CLOEXEC) < 0)
-        return err_sys(err, "descriptors");
-    j->up_fd = 4;
-    j->agent_fd = 5;
-    if (sys_close_range(6, ~0u, 0) < 0)
+    int *const kept[] = {&j->up_fd, &j->agent_fd, &j->scratch_fd};
+
+    for (size_t i = 0; i < ARRAY_LEN(kept); i++) {
+        int to = HOLDER_CONTROL_FD + 1 + (int)i;
+
+        if (*kept[i] < 0)
+            continue; /* without namespaces: scratch */
+        if (dup3(*kept[i], to, O_CLOEXEC) < 0)
+            return err_sys(err, "descriptors");
+        *kept[i] = to;
+    }
+    if (sys_close_range(HOLDER_CONTROL_FD + 1 + (unsigned)ARRAY_LEN(kept), ~0u,
+                        0) < 0)
         return err_sys(err, "close descriptors");
     return 0;
 }
 
-/* When it asks the holder, that needs the listener, which only now exists. */
+/* The filter, and the report of what is in force: with the listener, which only
+ * now exists, and the scratch tmpfs to be watched. After it, only a failure is
+ * told, or the end of the socket: the agent runs. */
 static int filter_load(struct jail *j, struct err *err)
 {
-    unsigned variant =
-        limiter_seccomp_variant(j->limiter) | seccomp_variant_of(j->h);
+    unsigned variant = limiter_seccomp_variant(j->limiter) |
+                       (j->fallback ? landlock_variant(landlock_abi())
+                                    : seccomp_variant_of(j->h));
+    struct holder_message m = {.type = HOLDER_READY};
     AUTO(fd) int listener = -1;
+    int fds[PASS_MAX];
+    size_t count = 0;
 
-    if (seccomp_load((enum holder_tier)j->h->tier, variant, &listener, err) < 0)
+    if (seccomp_load_observed((enum holder_tier)j->h->tier, &variant, &listener,
+                              err) < 0)
         return -1;
-    return seccomp_asks(variant) ? report_with(j, listener, err) : 0;
+    j->effective[HOLDER_SYSCALLS] = HOLDER_HOW_SECCOMP_ALLOW;
+    if ((variant & SECCOMP_OBSERVE) != 0)
+        j->effective[HOLDER_OBSERVER] = HOLDER_HOW_LISTENER;
+    memcpy(m.effective, j->effective, sizeof(m.effective));
+    m.value = variant;
+    if (listener >= 0)
+        fds[count++] = listener;
+    if (j->scratch_fd >= 0)
+        fds[count++] = j->scratch_fd;
+    if (pass_send_all(j->up_fd, &m, sizeof(m), fds, count) < 0)
+        return err_sys(err, "tell the holder");
+    return 0;
 }
 
 static int agent_start(struct jail *j, struct err *err)
@@ -180,10 +190,10 @@ static const struct step steps[] = {
     {"capabilities", rights_drop},        /* after the last right is used */
     {"holder", holder_follow},            /* a change of ids undoes it */
     {"session", process_settle},          /* /dev/null is the cell's */
-    {"report", report},                   /* nothing more is found out */
     {"rlimits", limits_set},              /* in the cell's user namespace */
     {"descriptors", descriptors_close},   /* before anyone else could use one */
-    {"seccomp", filter_load},             /* it forbids all of the above */
+    {"seccomp", filter_load},             /* it forbids all of the above; and
+                                             nothing more is found out */
     {"exec", agent_start},
 };
 
@@ -200,8 +210,7 @@ static const struct step fallback_steps[] = {
     {"Landlock", fallback_enter},         /* it forbids nothing that follows */
     {"rlimits", limits_set},              /* no more files than that */
     {"descriptors", descriptors_close},
-    {"seccomp", fallback_filter},         /* and the report: with the listener,
-                                             that only now exists */
+    {"seccomp", filter_load},
     {"exec", agent_start},
 };
 /* clang-format on */

@@ -12,8 +12,6 @@
 #include "jail/handoff.h"
 #include "jail/landlock.h"
 #include "jail/limits.h"
-#include "jail/pass.h"
-#include "jail/seccomp.h"
 #include "src/base/auto.h"
 #include "src/base/fd.h"
 #include "src/base/scratch.h"
@@ -81,20 +79,4 @@ int fallback_enter(struct jail *j, struct err *err)
     if (scratch_path(scratch_dir(j), j->h->slot, path, sizeof(path), err) < 0)
         return -1;
     return landlock_enter(j->h, path, landlock_abi(), j->effective, err);
-}
-
-int fallback_filter(struct jail *j, struct err *err)
-{
-    unsigned variant =
-        limiter_seccomp_variant(j->limiter) | landlock_variant(landlock_abi());
-    struct holder_message m = {.type = HOLDER_READY};
-    AUTO(fd) int listener = -1;
-
-    if (seccomp_load((enum holder_tier)j->h->tier, variant, &listener, err) < 0)
-        return -1;
-    j->effective[HOLDER_SYSCALLS] = HOLDER_HOW_SECCOMP_ALLOW;
-    memcpy(m.effective, j->effective, sizeof(m.effective));
-    if (pass_send(j->up_fd, &m, sizeof(m), listener) < 0)
-        return err_sys(err, "tell the holder");
-    return 0;
 }

@@ -21,8 +21,4 @@ void fallback_clean(const struct jail *j);
 /* In the child: Landlock. Fills effective[]. */
 int fallback_enter(struct jail *j, struct err *err);
 
-/* In the child, the last but the exec: the filter; tells the holder what is in
- * force, and hands it the listener when it has to send the signals. */
-int fallback_filter(struct jail *j, struct err *err);
-
 #endif

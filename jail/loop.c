@@ -18,8 +18,11 @@
 #include <unistd.h>
 
 #include "jail/limits.h"
+#include "jail/observe.h"
 #include "jail/pass.h"
+#include "jail/seccomp.h"
 #include "jail/supervise.h"
+#include "jail/tell.h"
 #include "src/base/auto.h"
 #include "src/base/fd.h"
 #include "src/base/sys.h"
@@ -29,26 +32,21 @@
      HOLDER_HIT_CPU_TIME_KILLED)
 #define HIT_BITS 32
 #define BURY_US 2000000u
-#define UP_MESSAGES 4 /* an error of the socket, READY, FAILED, its end */
+#define SETTLE_MS 50 /* as the interval of samples */
+#define SETTLE_END_MS 1000
+#define UP_MESSAGES 3 /* an error of the socket, READY, FAILED, its end */
 
 struct state {
     struct loop *l;
     struct supervise *calls; /* answers calls of the cell; NULL: not needed */
-    bool reported;           /* the child is confined, and about to exec */
-    bool ready;              /* the engine was told */
-    uint64_t wall_us;        /* the backstop; 0: none */
-    uint64_t sample_us;      /* the next sample */
-    uint32_t hits;           /* our own: WALL_KILLED */
+    struct observer *observer;
+    bool reported;                /* the child is confined, and about to exec */
+    bool ready;                   /* the engine was told */
+    uint64_t wall_us;             /* the backstop; 0: none */
+    uint64_t sample_us;           /* the next sample */
+    uint32_t hits;                /* our own: WALL_KILLED */
     struct holder_message failed; /* type NONE until there is a reason */
 };
-
-/* Never waits for an engine that does not read: its socket holds hundreds. */
-static void tell(int control, const struct holder_message *m)
-{
-    while (send(control, m, sizeof(*m), MSG_NOSIGNAL | MSG_DONTWAIT) < 0 &&
-           errno == EINTR)
-        ;
-}
 
 static struct holder_message failure(const struct jail *j,
                                      const struct err *err)
@@ -124,46 +122,51 @@ static void go_ready(struct state *s)
 }
 
 /* Takes the listener of the filter, or -1: there is none. */
-static void listen_to(struct state *s, int fd)
+static void listen_to(struct state *s, int fd, unsigned variant)
 {
     struct jail *j = s->l->j;
+    const struct supervised cell = {.limiter = j->limiter,
+                                    .observer = s->observer,
+                                    .agent = s->l->pid,
+                                    .variant = variant};
     struct err err;
 
-    if (fd >= 0 && s->calls == NULL &&
-        supervise_new(fd, j->limiter, s->l->pid, &s->calls, &err) < 0) {
+    if (fd >= 0 && supervise_new(fd, &cell, &s->calls, &err) < 0) {
         s->failed = failure(j, &err);
         kill_cell(s);
     }
 }
 
-/* The child is confined: with what is to be watched, then with the listener;
- * without namespaces with the listener alone. Takes fd. */
-static void take_report(struct state *s, const struct holder_message *m, int fd)
+/* The child is confined: with the listener, if there is one, then with what is
+ * to be watched; without namespaces that is known here. Takes fds. */
+static void take_report(struct state *s, const struct holder_message *m,
+                        const int fds[PASS_MAX])
 {
     struct jail *j = s->l->j;
+    bool asks = seccomp_asks(m->value);
 
     memcpy(j->effective, m->effective, sizeof(j->effective));
-    if (s->reported)
-        return listen_to(s, fd);
     s->reported = true;
-    if (!j->fallback)
-        return limiter_watch(j->limiter, fd, s->l->pid);
-    limiter_watch_tree(j->limiter, fd_take(&j->tree_fd), s->l->pid);
-    listen_to(s, fd);
+    if (j->fallback)
+        limiter_watch_tree(j->limiter, fd_take(&j->tree_fd), s->l->pid);
+    else
+        limiter_watch(j->limiter, fds[asks], s->l->pid);
+    listen_to(s, asks ? fds[0] : -1, m->value);
 }
 
 /* The child has something to say, or has executed the agent, or is dead. */
 static void read_child(struct state *s)
 {
     struct holder_message m;
-    int fd;
-    ssize_t n = pass_recv(s->l->up, &m, sizeof(m), &fd, MSG_DONTWAIT);
+    int fds[PASS_MAX];
+    ssize_t n = pass_recv_all(s->l->up, &m, sizeof(m), fds, MSG_DONTWAIT);
 
     if (n < 0)
         return;
-    if (n == (ssize_t)sizeof(m) && m.type == HOLDER_READY)
-        return take_report(s, &m, fd);
-    fd_auto(&fd);
+    if (n == (ssize_t)sizeof(m) && m.type == HOLDER_READY && !s->reported)
+        return take_report(s, &m, fds);
+    for (size_t i = 0; i < PASS_MAX; i++)
+        fd_auto(&fds[i]);
     if (n == (ssize_t)sizeof(m) && m.type == HOLDER_FAILED) {
         s->failed = m;
         return;
@@ -184,6 +187,7 @@ static void read_engine(struct state *s)
     if (n < 0 && errno == EAGAIN)
         return;
     if (n == (ssize_t)sizeof(m) && m.type == HOLDER_ASK && s->ready) {
+        observer_settle(s->observer, SETTLE_MS);
         sample(s, &answer.usage);
         tell(s->l->control, &answer);
         return;
@@ -213,13 +217,18 @@ static void on_time(struct state *s, uint64_t now)
     s->sample_us = now + (uint64_t)limiter_interval_ms(s->l->j->limiter) * 1000;
 }
 
-static int wait_ms(const struct state *s)
+/* rest_ms 0: nothing else to wait for. */
+static int wait_ms(const struct state *s, int rest_ms)
 {
     uint64_t now = clock_us();
+    int ms = rest_ms == 0 ? -1 : rest_ms;
+    int sample_ms;
 
     if (!s->ready)
-        return -1;
-    return now >= s->sample_us ? 0 : (int)((s->sample_us - now) / 1000) + 1;
+        return ms;
+    sample_ms =
+        now >= s->sample_us ? 0 : (int)((s->sample_us - now) / 1000) + 1;
+    return ms < 0 || sample_ms < ms ? sample_ms : ms;
 }
 
 static void answer_calls(struct state *s)
@@ -237,11 +246,13 @@ static void watch(struct state *s)
                           {.events = POLLIN}};
 
     for (;;) {
+        int rest_ms = 0;
+
         p[0].fd = s->l->control; /* -1 is left out */
         p[1].fd = s->l->up;
         p[2].fd = s->l->pidfd;
-        p[3].fd = s->calls == NULL ? -1 : supervise_fd(s->calls);
-        if (poll(p, ARRAY_LEN(p), wait_ms(s)) < 0) {
+        p[3].fd = s->calls == NULL ? -1 : supervise_fd(s->calls, &rest_ms);
+        if (poll(p, ARRAY_LEN(p), wait_ms(s, rest_ms)) < 0) {
             if (errno != EINTR)
                 return kill_cell(s);
             continue;
@@ -294,7 +305,8 @@ static void tell_failure(struct state *s, int status)
 
 void loop_hold(struct loop *loop, const struct err *failed)
 {
-    struct state s = {.l = loop};
+    struct state s = {.l = loop,
+                      .observer = observer_begin(loop->j, &loop->control)};
     struct holder_message ended = {.type = HOLDER_ENDED};
     struct rusage ru = {0};
     int status = 0;
@@ -314,6 +326,7 @@ void loop_hold(struct loop *loop, const struct err *failed)
         bury_cell(&s);
     if (!s.ready)
         return tell_failure(&s, status);
+    observer_settle(s.observer, SETTLE_END_MS);
     limiter_reaped(loop->j->limiter, &ru);
     sample(&s, &ended.usage);
     if (loop->control >= 0)

@@ -6,6 +6,7 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <stddef.h>
+#include <string.h>
 
 #include "jail/handoff.h"
 #include "jail/seccomp_programs.h"
@@ -65,4 +66,50 @@ int seccomp_load(enum holder_tier tier, unsigned variant, int *listener,
     if (sys_seccomp(SECCOMP_SET_MODE_FILTER, 0, &program) != 0)
         return err_sys(err, "load the system call filter");
     return 0;
+}
+
+int seccomp_load_observed(enum holder_tier tier, unsigned *variant,
+                          int *listener, struct err *err)
+{
+    *listener = -1;
+    if (seccomp_load(tier, *variant | SECCOMP_OBSERVE, listener, err) == 0) {
+        *variant |= SECCOMP_OBSERVE;
+        return 0;
+    }
+    *variant &= ~(unsigned)SECCOMP_OBSERVE;
+    return seccomp_load(tier, *variant, listener, err);
+}
+
+/* The five instructions that the generator writes. */
+static uint32_t run(const struct sock_fprog *p, const struct seccomp_data *call)
+{
+    uint32_t a = 0;
+
+    for (unsigned at = 0; at < p->len; at++) {
+        const struct sock_filter *f = &p->filter[at];
+
+        if (f->code == (BPF_LD | BPF_W | BPF_ABS))
+            memcpy(&a, (const char *)call + f->k, sizeof(a));
+        else if (f->code == (BPF_ALU | BPF_AND | BPF_K))
+            a &= f->k;
+        else if (f->code == (BPF_JMP | BPF_JA))
+            at += f->k;
+        else if (f->code == (BPF_JMP | BPF_JEQ | BPF_K))
+            at += a == f->k ? f->jt : f->jf;
+        else if (f->code == (BPF_JMP | BPF_JGE | BPF_K))
+            at += a >= f->k ? f->jt : f->jf;
+        else if (f->code == (BPF_RET | BPF_K))
+            return f->k;
+        else
+            break;
+    }
+    return SECCOMP_RET_ERRNO | ENOSYS;
+}
+
+uint32_t seccomp_judge(unsigned variant, const struct seccomp_data *call)
+{
+    variant &= ~(unsigned)SECCOMP_OBSERVE;
+    if (variant >= SECCOMP_VARIANTS)
+        return SECCOMP_RET_ERRNO | ENOSYS;
+    return run(&seccomp_programs[variant], call);
 }

@@ -10,6 +10,9 @@
 #ifndef KARZER_JAIL_SECCOMP_H
 #define KARZER_JAIL_SECCOMP_H
 
+#include <linux/seccomp.h>
+#include <stdint.h>
+
 #include "abi/holder.h"
 #include "src/base/err.h"
 
@@ -31,7 +34,11 @@ enum seccomp_variant {
        with NO_NAMESPACES by itself: there every tree is the host's. */
     SECCOMP_SHARED_TREE = 32,
 
-    SECCOMP_VARIANTS = 64,
+    /* Refusals go to the listener, which answers as the variant without this
+       bit would (seccomp_judge). */
+    SECCOMP_OBSERVE = 64,
+
+    SECCOMP_VARIANTS = 128,
 };
 
 /* SECCOMP_SHARED_TREE, or 0: whether a mount of a checked hand-off can be
@@ -41,7 +48,8 @@ unsigned seccomp_variant_of(const struct holder_handoff *h);
 /* Does somebody have to listen? */
 static inline int seccomp_asks(unsigned variant)
 {
-    return (variant & (SECCOMP_SUPERVISE | SECCOMP_NO_MEMFD)) != 0;
+    return (variant &
+            (SECCOMP_SUPERVISE | SECCOMP_NO_MEMFD | SECCOMP_OBSERVE)) != 0;
 }
 
 /*
@@ -50,5 +58,17 @@ static inline int seccomp_asks(unsigned variant)
  */
 int seccomp_load(enum holder_tier tier, unsigned variant, int *listener,
                  struct err *err);
+
+/*
+ * The same with SECCOMP_OBSERVE, or without it where no listener can be had:
+ * a thread has one, and that of a container around us may be it. *variant is
+ * then what was loaded; *listener is -1 when nobody needs to listen.
+ */
+int seccomp_load_observed(enum holder_tier tier, unsigned *variant,
+                          int *listener, struct err *err);
+
+/* What the variant without SECCOMP_OBSERVE returns for this call: the same
+ * program, run here on numbers that the cell cannot change any more. */
+uint32_t seccomp_judge(unsigned variant, const struct seccomp_data *call);
 
 #endif

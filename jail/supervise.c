@@ -20,6 +20,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "jail/observe.h"
+#include "jail/seccomp.h"
 #include "src/base/auto.h"
 #include "src/base/fd.h"
 #include "src/base/sys.h"
@@ -29,8 +31,7 @@
 
 struct supervise {
     int listener;
-    struct limiter *limiter;
-    pid_t agent;
+    struct supervised cell;
     struct seccomp_notif *ask; /* of the kernel's size */
     size_t ask_size;
 };
@@ -63,7 +64,8 @@ static int member(const struct call *c, pid_t pid)
         errno = ESRCH;
         return -1;
     }
-    if (pid == c->s->agent || limiter_holds(c->s->limiter, pid) != 1) {
+    if (pid == c->s->cell.agent ||
+        limiter_holds(c->s->cell.limiter, pid) != 1) {
         errno = EPERM;
         return -1;
     }
@@ -140,7 +142,7 @@ static int kill_many(const struct call *c, pid_t group, int sig)
 {
     pid_t own = process_of(c->thread);
     const pid_t *pids;
-    size_t count = limiter_list(c->s->limiter, &pids);
+    size_t count = limiter_list(c->s->cell.limiter, &pids);
     int done = 0;
 
     for (size_t i = 0; i < count; i++) {
@@ -294,15 +296,16 @@ static int do_fcntl(const struct call *c)
  * the call alone, which nobody can change meanwhile. */
 static int do_mmap(const struct call *c)
 {
-    return limiter_share(c->s->limiter, c->thread, c->arg[1]) < 0 ? -1
-                                                                  : CONTINUE;
+    return limiter_share(c->s->cell.limiter, c->thread, c->arg[1]) < 0
+               ? -1
+               : CONTINUE;
 }
 
 /* A process or a thread: what is made is said by registers, too, and the
  * filter has looked at the flags. */
 static int do_fork(const struct call *c)
 {
-    return limiter_fork(c->s->limiter, c->thread) < 0 ? -1 : CONTINUE;
+    return limiter_fork(c->s->cell.limiter, c->thread) < 0 ? -1 : CONTINUE;
 }
 
 /* clang-format off */
@@ -324,24 +327,35 @@ static const struct {
 };
 /* clang-format on */
 
-/* The negative errno that the caller gets, or 0, or CONTINUE. */
+/* 0, CONTINUE, or -1 with errno. What is refused is not done: the filter's own
+ * answer is given, whatever else it could be taken for. */
 static int perform(const struct supervise *s, const struct seccomp_notif *ask)
 {
     const struct call c = {.s = s,
                            .thread = (pid_t)ask->pid,
                            .arg = (const uint64_t *)ask->data.args,
                            .id = ask->id};
+    uint32_t judged = seccomp_judge(s->cell.variant, &ask->data);
 
-    for (size_t i = 0; i < ARRAY_LEN(calls); i++)
-        if (calls[i].nr == ask->data.nr) {
-            int r = calls[i].run(&c);
-
-            return r < 0 ? -errno : r;
-        }
-    return -ENOSYS;
+    errno = ENOSYS;
+    if ((judged & SECCOMP_RET_ACTION_FULL) == SECCOMP_RET_ERRNO)
+        errno = (int)(judged & SECCOMP_RET_DATA);
+    else if (judged == SECCOMP_RET_USER_NOTIF)
+        for (size_t i = 0; i < ARRAY_LEN(calls); i++)
+            if (calls[i].nr == ask->data.nr)
+                return calls[i].run(&c);
+    return -1;
 }
 
-int supervise_new(int listener, struct limiter *limiter, pid_t agent,
+/* By us, or by the filter; not what a kernel would say to anyone. */
+static bool is_refusal(const struct supervise *s,
+                       const struct seccomp_notif *ask, int error)
+{
+    return error == EPERM ||
+           seccomp_judge(s->cell.variant, &ask->data) != SECCOMP_RET_USER_NOTIF;
+}
+
+int supervise_new(int listener, const struct supervised *cell,
                   struct supervise **out, struct err *err)
 {
     AUTO(fd) int fd = listener;
@@ -361,15 +375,15 @@ int supervise_new(int listener, struct limiter *limiter, pid_t agent,
         return err_set(err, ERR_HOST, "out of memory");
     }
     s->listener = fd_take(&fd);
-    s->limiter = limiter;
-    s->agent = agent;
+    s->cell = *cell;
     *out = s;
     return 0;
 }
 
-int supervise_fd(const struct supervise *s)
+int supervise_fd(const struct supervise *s, int *rest_ms)
 {
-    return s->listener;
+    *rest_ms = observer_rest_ms(s->cell.observer);
+    return *rest_ms > 0 ? -1 : s->listener;
 }
 
 /* 1 answered, 0 nothing waits, -1 nobody is left. */
@@ -377,6 +391,7 @@ static int answer_one(struct supervise *s)
 {
     struct pollfd p = {.fd = s->listener, .events = POLLIN};
     struct seccomp_notif_resp answer = {0};
+    int r;
 
     if (poll(&p, 1, 0) < 1)
         return 0;
@@ -387,10 +402,13 @@ static int answer_one(struct supervise *s)
     if (sys_ioctl(s->listener, SECCOMP_IOCTL_NOTIF_RECV, s->ask) < 0)
         return errno == ENOENT || errno == EINTR ? 1 : -1;
     answer.id = s->ask->id;
-    answer.error = perform(s, s->ask);
-    if (answer.error == CONTINUE) {
-        answer.error = 0;
+    r = perform(s, s->ask);
+    if (r == CONTINUE) {
         answer.flags = SECCOMP_USER_NOTIF_FLAG_CONTINUE;
+    } else if (r < 0) {
+        answer.error = -errno;
+        if (is_refusal(s, s->ask, errno))
+            observer_note(s->cell.observer, s->listener, s->ask, errno);
     }
     /* Who asked may be dead by now. */
     sys_ioctl(s->listener, SECCOMP_IOCTL_NOTIF_SEND, &answer);
@@ -400,7 +418,7 @@ static int answer_one(struct supervise *s)
 int supervise_answer(struct supervise *s)
 {
     for (int i = 0; i < AT_ONCE; i++) {
-        int r = answer_one(s);
+        int r = observer_rest_ms(s->cell.observer) > 0 ? 0 : answer_one(s);
 
         if (r <= 0)
             return r;

@@ -100,7 +100,8 @@ function print_head() {
         print "ENOSYS, as on a kernel that is too old for it; so do 32-bit and"
         print "x32 calls. No answer kills. \"Looked at\" means that arguments"
         print "decide; what is said of one case (\"without a memory cgroup\") holds"
-        print "only there."
+        print "only there. A refusal is recorded (`call.denied`), but for those that"
+        print "are quiet: ordinary programs ask for them and do without."
     }
 }
 
@@ -131,6 +132,10 @@ function finish() {
 function seccomp_row() {
     if (macro == "VARIANT") lacking[arg[1]] = arg[2]
     else if (macro == "ANSWER") answer[arg[1]] = arg[3]
+    else if (macro == "QUIET") {
+        answer[arg[1]] = answer[arg[2]]
+        quiet[arg[1]] = arg[3]
+    }
     else if (macro == "CHOOSE") {
         variant[arg[1]] = arg[2]
         with[arg[1]] = arg[3]
@@ -160,6 +165,8 @@ function group_end(    i, t) {
         t = order[i]
         if (i == 1) print ""
         if (t == "ALLOW") printf "- allowed: %s\n", members[t]
+        else if (t in quiet)
+            printf "- %s, quiet: %s: %s\n", answer[t], members[t], quiet[t]
         else if (t in answer) printf "- %s: %s\n", answer[t], members[t]
         else printf "- looked at: %s: %s\n", members[t], describe(t)
     }
@@ -168,6 +175,7 @@ function group_end(    i, t) {
 }
 
 function describe(t,    s, n) {
+    if (t in quiet) return answer[t] ", quiet (" quiet[t] ")"
     if (t in answer) return answer[t]
     if (t in variant) {
         s = describe(without[t])
@@ -186,7 +194,9 @@ function walk(t,    part, n, i, s) {
     if (t in seen) return ""
     seen[t] = 1
     if (t in answer) {
-        if (t != "ALLOW") refused = refused (refused ? ", " : "") answer[t]
+        if (t == "ALLOW") return ""
+        refused = refused (refused ? ", " : "") answer[t]
+        if (t in quiet) refused = refused ", quiet (" quiet[t] ")"
         return ""
     }
     if (t in variant) {

@@ -1,116 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * seccomp_gen - compiles jail/seccomp.def into one BPF program per variant and
- * prints build/gen/jail/seccomp_programs.h. Runs at build time only.
+ * prints build/gen/jail/seccomp_programs.h; with an argument it prints
+ * build/gen/src/core/call_names.h. Runs at build time only.
  *
  * A call number is found by comparing ranges: neighbours with the same answer
  * are one range, so some 130 comparisons tell 471 calls apart. Each program is
  * then run against a plain reading of the table: a difference fails the build.
  */
-#include <asm/ioctls.h>
-#include <asm/sockios.h>
-#include <asm/termbits.h>
-#include <asm/unistd_64.h>
-#include <errno.h>
 #include <linux/audit.h>
-#include <linux/fcntl.h>
-#include <linux/fiemap.h>
 #include <linux/filter.h>
-#include <linux/fs.h>
-#include <linux/prctl.h>
-#include <linux/seccomp.h>
-#include <netinet/in.h>
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 
-#include "jail/seccomp.h"
+#include "tools/seccomp_table.h"
 
-/* A word is its offset in struct seccomp_data. */
-#define NR offsetof(struct seccomp_data, nr)
-#define LO(n) (offsetof(struct seccomp_data, args) + 8 * (n))
-#define HI(n) (LO(n) + 4)
-
-#define LAST_CALL 470u /* the newest call that the table knows */
 #define INSNS_MAX 1024u
 #define RANGES_MAX 512u
-
-enum target_id {
-#define ANSWER(id, value, text) T_##id,
-#define CHOOSE(id, variant, with, without) T_##id,
-#define SWITCH(id, word, mask, otherwise, text) T_##id,
-#include "jail/seccomp.def"
-    TARGETS
-};
-
-enum kind { KIND_ANSWER, KIND_CHOOSE, KIND_SWITCH };
-
-struct target {
-    const char *name;
-    enum kind kind;
-    uint32_t value; /* answer; variant bit; mask */
-    uint32_t word;
-    enum target_id with, otherwise;
-};
-
-/* clang-format off */
-static const struct target targets[] = {
-#define ANSWER(id, value, text) {#id, KIND_ANSWER, value, 0, 0, 0},
-#define CHOOSE(id, variant, with, without)                                     \
-    {#id, KIND_CHOOSE, SECCOMP_##variant, 0, T_##with, T_##without},
-#define SWITCH(id, word, mask, otherwise, text)                                \
-    {#id, KIND_SWITCH, mask, word, 0, T_##otherwise},
-#include "jail/seccomp.def"
-};
-
-struct range {
-    enum target_id in;
-    uint32_t from, to;
-    enum target_id target;
-};
-
-static const struct range rows[] = {
-#define CASE(id, value, target) {T_##id, value, value, T_##target},
-#define RANGE(id, from, to, target) {T_##id, from, to, T_##target},
-#define CALL(name, target) {T_ROOT, __NR_##name, __NR_##name, T_##target},
-#define CALL_AT(name, number, target) {T_ROOT, number, number, T_##target},
-#include "jail/seccomp.def"
-};
-/* clang-format on */
-
-#define ROWS (sizeof(rows) / sizeof(rows[0]))
-
-/* The rows of a switch stand together: the first, and how many. */
-static unsigned first[TARGETS], count[TARGETS];
-
-static void fail(const char *what, unsigned n)
-{
-    fprintf(stderr, "seccomp_gen: %s (%u)\n", what, n);
-    exit(1);
-}
-
-static void find_rows(void)
-{
-    for (unsigned i = 0; i < ROWS; i++) {
-        enum target_id t = rows[i].in;
-        if (count[t]++ == 0)
-            first[t] = i;
-        if (first[t] + count[t] != i + 1)
-            fail(targets[t].name, i);
-    }
-}
-
-static enum target_id resolve(enum target_id t, unsigned variant)
-{
-    while (targets[t].kind == KIND_CHOOSE)
-        t = (variant & targets[t].value) != 0 ? targets[t].with
-                                              : targets[t].otherwise;
-    return t;
-}
 
 /* ---- the program, written from its end, since jumps only go forward ---- */
 
@@ -138,8 +46,8 @@ static int reach(struct program *p, enum target_id t)
         fail(targets[t].name, p->variant);
     if (distance < 250)
         return p->where[t];
-    if (targets[t].kind == KIND_ANSWER)
-        p->where[t] = put(p, BPF_RET | BPF_K, targets[t].value);
+    if (!is_switch(t))
+        p->where[t] = put(p, BPF_RET | BPF_K, value_of(t));
     else
         p->where[t] = put(p, BPF_JMP | BPF_JA, (uint32_t)distance - 1);
     return p->where[t];
@@ -195,12 +103,14 @@ static void add_range(uint32_t from, uint32_t to, enum target_id target)
 /* All 32-bit values as ranges, neighbours with one target merged. */
 static void collect(enum target_id t, unsigned variant)
 {
-    static struct range mine[ROWS];
-    unsigned n = count[t];
+    static struct range mine[RANGES_MAX];
+    unsigned n = row_count[t];
     uint64_t next = 0;
     enum target_id rest = resolve(targets[t].otherwise, variant);
 
-    memcpy(mine, &rows[first[t]], n * sizeof(mine[0]));
+    if (n > RANGES_MAX)
+        fail("too many rows", n);
+    memcpy(mine, &rows[row_first[t]], n * sizeof(mine[0]));
     qsort(mine, n, sizeof(mine[0]), by_from);
     tree.len = 0;
     for (unsigned i = 0; i < n; i++) {
@@ -286,8 +196,8 @@ static void compile(struct program *p, enum target_id t)
 {
     if (p->where[t] >= 0)
         return;
-    if (targets[t].kind == KIND_ANSWER) {
-        p->where[t] = put(p, BPF_RET | BPF_K, targets[t].value);
+    if (!is_switch(t)) {
+        p->where[t] = put(p, BPF_RET | BPF_K, value_of(t));
         return;
     }
     collect(t, p->variant);
@@ -311,20 +221,12 @@ static void compile_all(struct program *p, unsigned variant)
     for (unsigned t = 0; t < TARGETS; t++)
         p->where[t] = -1;
     compile(p, T_ROOT);
-    int foreign = reach(p, T_ENOSYS);
+    int foreign = reach(p, resolve(T_ENOSYS, variant));
     jump(p, BPF_JEQ, AUDIT_ARCH_X86_64, p->where[T_ROOT], foreign);
     put(p, BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, arch));
 }
 
 /* ---- the proof: program and table, run side by side ---- */
-
-static uint32_t word_of(const struct seccomp_data *d, uint32_t offset)
-{
-    uint32_t v;
-
-    memcpy(&v, (const char *)d + offset, sizeof(v));
-    return v;
-}
 
 static uint32_t by_program(const struct program *p,
                            const struct seccomp_data *d)
@@ -349,28 +251,6 @@ static uint32_t by_program(const struct program *p,
     return 0;
 }
 
-/* Where a switch sends this call. */
-static enum target_id follow(enum target_id t, const struct seccomp_data *d)
-{
-    uint32_t v = word_of(d, targets[t].word) & targets[t].value;
-
-    for (unsigned i = first[t]; i < first[t] + count[t]; i++)
-        if (v >= rows[i].from && v <= rows[i].to)
-            return rows[i].target;
-    return targets[t].otherwise;
-}
-
-static uint32_t by_table(unsigned variant, const struct seccomp_data *d)
-{
-    enum target_id t = T_ROOT;
-
-    if (d->arch != AUDIT_ARCH_X86_64)
-        return targets[T_ENOSYS].value;
-    while (targets[t = resolve(t, variant)].kind == KIND_SWITCH)
-        t = follow(t, d);
-    return targets[t].value;
-}
-
 static uint32_t draw(void)
 {
     static uint64_t state = 0x9e3779b97f4a7c15u;
@@ -383,7 +263,7 @@ static uint32_t draw(void)
    that what it leads to is reached. */
 static uint32_t draw_edge(enum target_id t)
 {
-    const struct range *r = &rows[first[t] + draw() % count[t]];
+    const struct range *r = &rows[row_first[t] + draw() % row_count[t]];
     uint32_t edges[8] = {r->from,     r->to,  r->from,           r->to,
                          r->from - 1, draw(), 1u << draw() % 32, r->to + 1};
 
@@ -396,7 +276,7 @@ static void draw_way(unsigned variant, struct seccomp_data *d, unsigned steps)
 {
     enum target_id t = resolve(follow(T_ROOT, d), variant);
 
-    for (; steps > 0 && targets[t].kind == KIND_SWITCH; steps--) {
+    for (; steps > 0 && is_switch(t); steps--) {
         uint32_t mask = targets[t].value;
         uint32_t v = (draw_edge(t) & mask) | (draw() & ~mask);
         memcpy((char *)d + targets[t].word, &v, sizeof(v));
@@ -415,7 +295,7 @@ static void check_one(const struct program *p, const struct seccomp_data *d)
 static void prove_call(const struct program *p, enum target_id t, uint32_t nr)
 {
     struct seccomp_data d = {.arch = AUDIT_ARCH_X86_64};
-    bool plain = targets[resolve(t, p->variant)].kind == KIND_ANSWER;
+    bool plain = !is_switch(resolve(t, p->variant));
 
     for (unsigned n = 0; n < (plain ? 50 : 1000); n++) {
         for (unsigned a = 0; a < 6; a++)
@@ -437,24 +317,13 @@ static void prove(const struct program *p)
         d.nr = (int)(n / 2 | (n % 2 ? 0x40000000u : 0)); /* x32 calls, too */
         check_one(p, &d);
     }
-    for (unsigned i = first[T_ROOT]; i < first[T_ROOT] + count[T_ROOT]; i++)
+    for (unsigned i = row_first[T_ROOT];
+         i < row_first[T_ROOT] + row_count[T_ROOT]; i++)
         prove_call(p, rows[i].target, rows[i].from);
     d.nr = 0;
     for (unsigned i = 0; i < 32; i++) {
         d.arch = AUDIT_ARCH_X86_64 ^ 1u << i;
         check_one(p, &d);
-    }
-}
-
-/* Every number that x86_64 has given out is decided here, on purpose. */
-static void check_complete(void)
-{
-    for (uint32_t nr = 0; nr <= LAST_CALL; nr++) {
-        unsigned found = 0;
-        for (unsigned i = first[T_ROOT]; i < first[T_ROOT] + count[T_ROOT]; i++)
-            found += rows[i].from == nr;
-        if (found != 1 && (nr < 337 || nr > 423))
-            fail("not exactly one row for call", nr);
     }
 }
 
@@ -473,13 +342,18 @@ static void print(const struct program *p)
     printf("};\n");
 }
 
-int main(void)
+int main(int argc, char *argv[])
 {
     static struct program p;
     unsigned len[SECCOMP_VARIANTS];
 
-    find_rows();
-    check_complete();
+    (void)argv;
+    table_find_rows();
+    table_check_complete();
+    if (argc > 1) {
+        table_print_names();
+        return fflush(stdout) != 0 || ferror(stdout);
+    }
     printf("/* Generated from jail/seccomp.def by tools/seccomp_gen.c. */\n"
            "#include <linux/filter.h>\n");
     for (unsigned v = 0; v < SECCOMP_VARIANTS; v++) {

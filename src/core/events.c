@@ -11,6 +11,7 @@
 
 #include "src/base/sha256.h"
 #include "src/core/output.h"
+#include "src/core/refused.h"
 #include "src/core/tier.h"
 
 static json_t *strs_json(const struct strs *s, bool names_only)
@@ -147,6 +148,16 @@ int events_code_run(struct boundary *b, const char *sandbox, const char *lang,
     what_runs(o, next->code == NULL ? NULL : lang, next->code, next->code_len,
               next->argv);
     return boundary_write(b, EVENT_CODE_RUN, r->id, o, r->boundary, err);
+}
+
+int events_denied(struct boundary *b, const struct holder_message *m,
+                  struct result *r, struct err *err)
+{
+    json_t *o = refused_json(m);
+
+    if (o == NULL)
+        return err_set(err, ERR_HOST, "out of memory");
+    return boundary_write(b, EVENT_CALL_DENIED, r->id, o, r->boundary, err);
 }
 
 /* Which hit means which limit, by the option's name. */

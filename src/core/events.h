@@ -22,6 +22,10 @@ int events_code_run(struct boundary *b, const char *sandbox, const char *lang,
                     const struct run_next *next, struct result *r,
                     struct err *err);
 
+/* A refused system call, as the holder told it. */
+int events_denied(struct boundary *b, const struct holder_message *m,
+                  struct result *r, struct err *err);
+
 /* One record for each limit that was hit, with the option that raises it. */
 int events_limits(struct boundary *b, struct result *r,
                   const struct grant *grant, const struct evidence *ev,

@@ -216,6 +216,7 @@ void sandbox_close(struct sandbox *sb)
         memcpy(r.id, sb->id, sizeof(r.id));
         r.status = STATUS_OK;
         sandbox_usage(&r, sb->cell, NULL);
+        sandbox_denied(sb, &r, NULL);
         events_finished(sb->engine->boundary, &r, NULL);
     }
     result_fini(&r);

@@ -365,7 +365,7 @@ static int take_control(struct pump *p, struct err *err)
     return 0;
 }
 
-static int tell_ready(struct pump *p, pump_ready_fn *ready, void *ctx,
+static int tell_ready(struct pump *p, pump_told_fn *ready, void *ctx,
                       struct err *err)
 {
     if (!p->cell->ready || p->ready_told)
@@ -414,8 +414,7 @@ static int wait_once(struct pump *p, bool *in, bool *control, bool *input)
     return 0;
 }
 
-static int turn(struct pump *p, pump_ready_fn *ready, void *ctx,
-                struct err *err)
+static int turn(struct pump *p, pump_told_fn *ready, void *ctx, struct err *err)
 {
     bool in, control, input;
 
@@ -429,6 +428,8 @@ static int turn(struct pump *p, pump_ready_fn *ready, void *ctx,
         return err_sys(err, "poll");
     if (control && take_control(p, err) < 0)
         return -1;
+    if (p->cell->denied_count > 0 && p->ready_told && p->denied(ctx, err) < 0)
+        return -1;
     if (in && take_frames(p, err) < 0)
         return -1;
     if (input && feed_stdin(p, err) < 0)
@@ -439,7 +440,7 @@ static int turn(struct pump *p, pump_ready_fn *ready, void *ctx,
     return 0;
 }
 
-int pump_run(struct pump *p, pump_ready_fn *ready, void *ctx, struct err *err)
+int pump_run(struct pump *p, pump_told_fn *ready, void *ctx, struct err *err)
 {
     int r = 0;
 

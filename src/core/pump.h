@@ -18,6 +18,9 @@
 #include "src/core/run.h"
 #include "src/core/tier.h"
 
+/* Called for a record of what the holder said; -1 ends the run. */
+typedef int pump_told_fn(void *ctx, struct err *err);
+
 /* What pump_run is to see to its end. The command was sent already. */
 struct pump {
     /* set by the caller */
@@ -29,12 +32,13 @@ struct pump {
     struct result *result;
     struct evidence *ev;
     uint16_t cmd;
-    const char *program; /* its name for messages; NULL: the grant's */
-    bool last;           /* ends with the cell, not with the command */
-    bool block;          /* ends with RUNTIME_DONE */
-    bool spare;          /* the cell lives on: end the program, not the cell */
-    bool started;        /* the program runs already */
-    bool ready_told;     /* `ready` was called for this cell */
+    const char *program;  /* its name for messages; NULL: the grant's */
+    bool last;            /* ends with the cell, not with the command */
+    bool block;           /* ends with RUNTIME_DONE */
+    bool spare;           /* the cell lives on: end the program, not the cell */
+    bool started;         /* the program runs already */
+    bool ready_told;      /* `ready` was called for this cell */
+    pump_told_fn *denied; /* refused calls wait in the cell */
     const struct buf *code; /* bytes for the runtime channel, or NULL */
 
     /* the pump's own */
@@ -51,12 +55,10 @@ struct pump {
     uint64_t seen[3];     /* bytes of stdout, stderr for the output limit */
 };
 
-/* Called when READY came, once: the record of it. -1 ends the run. */
-typedef int pump_ready_fn(void *ctx, struct err *err);
-
 /* 0: it ended, evidence and result tell how. -1: the cell cannot be talked to
- * any more (err); the evidence says internal or unavailable. */
-int pump_run(struct pump *p, pump_ready_fn *ready, void *ctx, struct err *err);
+ * any more (err); the evidence says internal or unavailable. `ready` is called
+ * once, when READY came. */
+int pump_run(struct pump *p, pump_told_fn *ready, void *ctx, struct err *err);
 
 /* The wall time of a block starts now: its driver runs already. */
 void pump_clock_start(struct pump *p, const struct grant *grant);

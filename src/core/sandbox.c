@@ -34,6 +34,25 @@ int sandbox_started(void *ctx, struct err *err)
     return events_started(sb->engine->boundary, r, err);
 }
 
+int sandbox_denied(struct sandbox *sb, struct result *result, struct err *err)
+{
+    size_t count = sb->cell->denied_count;
+
+    sb->cell->denied_count = 0;
+    for (size_t i = 0; i < count; i++)
+        if (events_denied(sb->engine->boundary, &sb->cell->denied[i], result,
+                          err) < 0)
+            return -1;
+    return 0;
+}
+
+static int told_denied(void *ctx, struct err *err)
+{
+    const struct displayed *d = ctx;
+
+    return sandbox_denied(d->sandbox, d->result, err);
+}
+
 static enum status status_of(const struct err *err)
 {
     switch (err->code) {
@@ -284,7 +303,8 @@ void sandbox_conclude(struct sandbox *sb, struct result *r, struct evidence *ev,
         snprintf(r->message, sizeof(r->message), "%s", why->text);
     if (r->message[0] == '\0')
         ending_explain(r, &sb->grant.limits);
-    if (events_limits(sb->engine->boundary, r, &sb->grant, ev, &lost) < 0 ||
+    if (sandbox_denied(sb, r, &lost) < 0 ||
+        events_limits(sb->engine->boundary, r, &sb->grant, ev, &lost) < 0 ||
         events_finished(sb->engine->boundary, r, &lost) < 0)
         sandbox_unrecorded(sb, r, &lost);
 }
@@ -298,6 +318,7 @@ int sandbox_pump(struct sandbox *sb, struct pump *p, struct displayed *d,
     p->stream = &sb->stream;
     p->grant = &sb->grant;
     p->ready_told = sb->told;
+    p->denied = told_denied;
     p->credit_stdin = p->credit_runtime = AGENT_CREDIT_START;
     if (p->cmd == CMD_DRIVER && sb->driver_runs) {
         p->credit_stdin = sb->credit_stdin;

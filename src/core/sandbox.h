@@ -51,8 +51,11 @@ int sandbox_refuse(struct engine *e, const struct request *req,
                    struct result *result, const struct err *why,
                    struct err *err);
 
-/* cell.started, into record and result; a pump_ready_fn of struct displayed. */
+/* cell.started, into record and result; a pump_told_fn of struct displayed. */
 int sandbox_started(void *ctx, struct err *err);
+
+/* Refused calls that the holder told of, into record and result. */
+int sandbox_denied(struct sandbox *sb, struct result *result, struct err *err);
 
 /* Before anything is sent: a tier that adapts says which paths the program
  * sees, and the grant is brought in line. */

@@ -54,10 +54,18 @@ struct cell {
     int mounts_fd;      /* the cell's mount namespace, until the stream ends */
     int slot_fd;
     unsigned slot;
+
+    /* HOLDER_DENIED, not yet taken into the record. */
+    struct holder_message *denied;
+    size_t denied_count;
 };
 
 /* Waits until the holder is READY. -1: err says why; nothing is left. */
 int cell_wait_ready(struct cell *cell, struct err *err);
+
+/* So many messages at most wait to be recorded: what the holder tells between
+ * two looks of ours, with room for a run that is not looked at. */
+#define CELL_DENIED_MAX (2 * (HOLDER_DENIED_ONCE + HOLDER_DENIED_KINDS))
 
 /* Reads what the holder says now (control_fd is readable). The bits of limits
  * that were hit since the last call are or-ed into *hits. */

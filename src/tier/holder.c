@@ -337,8 +337,25 @@ void cell_close_mounts(struct cell *cell)
     fd_drop(&cell->mounts_fd);
 }
 
-static void take_message(struct cell *cell, const struct holder_message *m,
-                         uint32_t *hits)
+static int take_denied(struct cell *cell, const struct holder_message *m,
+                       struct err *err)
+{
+    size_t n = cell->denied_count;
+    struct holder_message *more = cell->denied;
+
+    if (n >= CELL_DENIED_MAX)
+        return err_set(err, ERR_INTERNAL, "the holder tells too much");
+    if ((n & (n - 1)) == 0) /* 0, 1, 2, 4: there is no room */
+        more = reallocarray(more, n == 0 ? 1 : 2 * n, sizeof(*more));
+    if (more == NULL)
+        return err_set(err, ERR_HOST, "out of memory");
+    cell->denied = more;
+    more[cell->denied_count++] = *m;
+    return 0;
+}
+
+static int take_message(struct cell *cell, const struct holder_message *m,
+                        uint32_t *hits, struct err *err)
 {
     switch ((enum holder_message_type)m->type) {
     case HOLDER_READY:
@@ -346,23 +363,25 @@ static void take_message(struct cell *cell, const struct holder_message *m,
         cell->agent = m->agent_pid;
         cell->ready = true;
         keep_mounts(cell);
-        return;
+        return 0;
     case HOLDER_FAILED:
         failed(cell, m);
-        return;
+        return 0;
     case HOLDER_LIMIT:
         *hits |= m->value;
         cell->usage.hits |= m->value;
-        return;
+        return 0;
     case HOLDER_ENDED:
         cell->ended = true;
         cell->usage = m->usage;
         *hits |= m->usage.hits;
-        return;
+        return 0;
     case HOLDER_USAGE:
         cell->usage = m->usage;
         cell->asked = false;
-        return;
+        return 0;
+    case HOLDER_DENIED:
+        return take_denied(cell, m, err);
     case HOLDER_NONE:
     case HOLDER_KILL:
     case HOLDER_ASK:
@@ -371,6 +390,7 @@ static void take_message(struct cell *cell, const struct holder_message *m,
     }
     err_set(&cell->failure, ERR_INTERNAL, "the holder sent message %u",
             m->type);
+    return 0;
 }
 
 int cell_read_control(struct cell *cell, uint32_t *hits, struct err *err)
@@ -379,9 +399,8 @@ int cell_read_control(struct cell *cell, uint32_t *hits, struct err *err)
     int r;
 
     while (!cell->ended && (r = control_next(cell, &m, err)) != 0) {
-        if (r < 0)
+        if (r < 0 || take_message(cell, &m, hits, err) < 0)
             return -1;
-        take_message(cell, &m, hits);
     }
     return 0;
 }
@@ -482,5 +501,6 @@ void cell_free(struct cell *cell)
     fd_drop(&cell->mounts_fd);
     fd_drop(&cell->pidfd);
     fd_drop(&cell->slot_fd);
+    free(cell->denied);
     free(cell);
 }

@@ -31,6 +31,7 @@
 
 #include "jail/landlock.h"
 #include "jail/limits.h"
+#include "jail/observe.h"
 #include "jail/pass.h"
 #include "jail/seccomp.h"
 #include "jail/supervise.h"
@@ -112,8 +113,9 @@ static void be_cell(const struct cell *c, const struct handoff *t,
     if (limiter_attach(l, &err) < 0 || limiter_attach_v2(l, &err) < 0 ||
         limiter_rlimits(l, &err) < 0 ||
         landlock_enter(&t->h, scratch, c->abi, out->effective, &err) < 0 ||
-        seccomp_load(HOLDER_TIER_PROCESS, variant, &listener, &err) < 0 ||
-        pass_send(up, "", 1, listener) < 0) {
+        seccomp_load_observed(HOLDER_TIER_PROCESS, &variant, &listener, &err) <
+            0 ||
+        pass_send(up, &variant, sizeof(variant), listener) < 0) {
         snprintf(out->text, sizeof(out->text), "%.255s", err.text);
         _exit(99);
     }
@@ -138,7 +140,8 @@ static void watch(struct limiter *l, struct supervise *s, pid_t pid,
     int hits;
 
     while (wait4(pid, NULL, WNOHANG, &ru) == 0) {
-        struct pollfd p = {.fd = s == NULL ? -1 : supervise_fd(s),
+        int rest;
+        struct pollfd p = {.fd = s == NULL ? -1 : supervise_fd(s, &rest),
                            .events = POLLIN};
 
         if (poll(&p, 1, limiter_interval_ms(l)) > 0 && supervise_answer(s) < 0)
@@ -160,10 +163,11 @@ static void watch(struct limiter *l, struct supervise *s, pid_t pid,
 static int hold(const struct cell *c, const struct handoff *t,
                 struct limiter *l, struct outcome *out)
 {
+    struct jail j = {.proc_fd = open("/proc", O_PATH | O_CLOEXEC)};
+    struct supervised held = {.limiter = l};
     struct supervise *s = NULL;
-    int pair[2], listener, dir;
+    int pair[2], listener, dir, nobody = -1;
     struct err err = {0};
-    char byte;
     pid_t pid;
 
     dir = scratch_make(scratch_dir, SLOT, geteuid(), getegid(), &err);
@@ -177,8 +181,11 @@ static int hold(const struct cell *c, const struct handoff *t,
         be_cell(c, t, l, pair[1], out);
     }
     close(pair[1]);
-    if (pass_recv(pair[0], &byte, 1, &listener, 0) == 1) {
-        if (listener >= 0 && supervise_new(listener, l, pid, &s, &err) < 0)
+    if (pass_recv(pair[0], &held.variant, sizeof(held.variant), &listener, 0) >
+        0) {
+        held.agent = pid;
+        held.observer = observer_begin(&j, &nobody);
+        if (listener >= 0 && supervise_new(listener, &held, &s, &err) < 0)
             return 1;
         limiter_watch_tree(l, dir, pid);
         watch(l, s, pid, out);

@@ -11,7 +11,6 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/prctl.h>
-#include <linux/seccomp.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -29,43 +28,8 @@
 #include <cmocka.h>
 
 #include "src/base/auto.h"
+#include "tests/unit/seccomp_child.h"
 #include "tests/unit/seccomp_rows.h"
-
-static void load(unsigned variant, int *listener)
-{
-    struct err err = {0};
-
-    if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 ||
-        seccomp_load(HOLDER_TIER_PROCESS, variant, listener, &err) != 0) {
-        fprintf(stderr, "load %u: %s\n", variant, err.text);
-        _exit(99);
-    }
-}
-
-/* The body's value is the child's exit status; 0 is what tests want. */
-static void in_child(unsigned variant, int (*body)(const void *),
-                     const void *arg)
-{
-    int status, listener = -1;
-    pid_t pid = fork();
-
-    assert_true(pid >= 0);
-    if (pid == 0) {
-        load(variant, &listener);
-        _exit(body(arg));
-    }
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_true(WIFEXITED(status));
-    assert_int_equal(WEXITSTATUS(status), 0);
-}
-
-static long call(const struct row *r)
-{
-    long rc = syscall(r->nr, r->arg[0], r->arg[1], r->arg[2], r->arg[3],
-                      r->arg[4], r->arg[5]);
-
-    return rc < 0 ? errno : 0;
-}
 
 static int as_wanted(int want, int got)
 {
@@ -260,7 +224,7 @@ static int refused_rows(const void *arg)
 static void every_refused_row_answers_its_errno(void **state)
 {
     (void)state;
-    for (unsigned v = 0; v < SECCOMP_VARIANTS; v++)
+    for (unsigned v = 0; v < SECCOMP_OBSERVE; v++)
         in_child(v, refused_rows, NULL);
 }
 
@@ -289,7 +253,7 @@ static void a_32_bit_call_is_absent(void **state)
     waitpid(pid, &status, 0);
     if (!WIFEXITED(status) || WEXITSTATUS(status) != 0)
         skip(); /* a kernel without them */
-    for (unsigned v = 0; v < SECCOMP_VARIANTS; v++)
+    for (unsigned v = 0; v < SECCOMP_OBSERVE; v++)
         in_child(v, i386_answers, NULL);
 }
 
@@ -314,55 +278,8 @@ static void ordinary_work_is_done_in_every_variant(void **state)
 {
     (void)state;
     for (unsigned v = 0; v < SECCOMP_VARIANTS; v++)
-        if (!seccomp_asks(v)) /* nobody answers here */
+        if (!seccomp_asks(v & ~(unsigned)SECCOMP_OBSERVE)) /* nobody answers */
             in_child(v, ordinary_work, NULL);
-}
-
-/* The holder's side: answers one request with errno EXDEV and tells its call.
- */
-static int answer_one(int listener)
-{
-    struct seccomp_notif req = {0};
-    struct seccomp_notif_resp resp = {.error = -EXDEV};
-
-    if (ioctl(listener, SECCOMP_IOCTL_NOTIF_RECV, &req) != 0)
-        return -1;
-    resp.id = req.id;
-    if (ioctl(listener, SECCOMP_IOCTL_NOTIF_SEND, &resp) != 0)
-        return -1;
-    return req.data.nr;
-}
-
-static int is_asked(int listener, const struct row *r)
-{
-    int status;
-    pid_t pid = fork();
-
-    if (pid == 0)
-        _exit(call(r) == EXDEV ? 0 : 1);
-    int nr = answer_one(listener);
-    if (waitpid(pid, &status, 0) != pid || nr != r->nr || status != 0) {
-        fprintf(stderr, "%s: asked for %d, status %d\n", r->what, nr, status);
-        return 0;
-    }
-    return 1;
-}
-
-static void the_holder_is_asked(unsigned variant, const struct row *rows,
-                                size_t count)
-{
-    int status, listener = -1;
-    pid_t pid = fork();
-
-    if (pid == 0) {
-        load(variant, &listener);
-        int bad = listener < 0 || (fcntl(listener, F_GETFD) & FD_CLOEXEC) == 0;
-        for (size_t i = 0; i < count; i++)
-            bad += !is_asked(listener, &rows[i]);
-        _exit(bad != 0);
-    }
-    assert_int_equal(waitpid(pid, &status, 0), pid);
-    assert_int_equal(status, 0);
 }
 
 static int owner_by_ioctl(const void *arg)
