@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * closing - see closing.h. The end of the run first, then limits that were hit
- * and survived, then files that were not copied.
+ * and survived, files that were not copied, system calls that were refused.
  */
 #include "src/cli/closing.h"
 
@@ -9,6 +9,8 @@
 #include <string.h>
 
 #include "src/core/ending.h"
+
+#define CALLS_NAMED 3 /* kinds of refused calls */
 
 /* A field of an event, whether it stands in the record or in its "fields". */
 static const json_t *field(const json_t *event, const char *name)
@@ -134,6 +136,54 @@ static int event_line(const struct result *r, size_t at, struct strs *lines,
                      raised_by(option));
 }
 
+/* How often it was refused: the last event of a kind has the number. 0: a later
+ * one of the same kind says it. */
+static json_int_t times(const json_t *events, size_t at)
+{
+    const json_t *event = json_array_get(events, at);
+
+    for (size_t i = at + 1; i < json_array_size(events); i++) {
+        const json_t *later = json_array_get(events, i);
+
+        if (strcmp(text_field(later, "kind"), "call.denied") == 0 &&
+            strcmp(text_field(later, "call"), text_field(event, "call")) == 0 &&
+            strcmp(text_field(later, "errno"), text_field(event, "errno")) == 0)
+            return 0;
+    }
+    return json_integer_value(field(event, "count"));
+}
+
+/* All refused system calls in one line; the first few by name. */
+static int calls_line(const struct result *r, struct strs *lines,
+                      struct err *err)
+{
+    char names[160] = "";
+    size_t kinds = 0, at = 0;
+
+    for (size_t i = 0; i < json_array_size(r->boundary); i++) {
+        const json_t *event = json_array_get(r->boundary, i);
+        json_int_t n = strcmp(text_field(event, "kind"), "call.denied") == 0
+                           ? times(r->boundary, i)
+                           : 0;
+
+        if (n == 0 || kinds++ >= CALLS_NAMED)
+            continue;
+        at += (size_t)snprintf(names + at, sizeof(names) - at, "%s%.24s",
+                               at == 0 ? "" : ", ", text_field(event, "call"));
+        if (n > 1)
+            at += (size_t)snprintf(names + at, sizeof(names) - at,
+                                   " %lld times", (long long)n);
+    }
+    if (kinds == 0)
+        return 0;
+    if (kinds > CALLS_NAMED)
+        snprintf(names + at, sizeof(names) - at, " and %zu more",
+                 kinds - CALLS_NAMED);
+    return strs_addf(lines, err,
+                     "refused system calls: %s; `karzer log --run %s` has more",
+                     names, r->id);
+}
+
 int closing_lines(const struct result *r, struct strs *lines, struct err *err)
 {
     if (status_line(r, lines, err) < 0)
@@ -141,5 +191,5 @@ int closing_lines(const struct result *r, struct strs *lines, struct err *err)
     for (size_t i = 0; i < json_array_size(r->boundary); i++)
         if (event_line(r, i, lines, err) < 0)
             return -1;
-    return 0;
+    return calls_line(r, lines, err);
 }
