@@ -26,6 +26,7 @@
 #include "src/base/slot.h"
 #include "src/base/spawn.h"
 #include "src/base/sys.h"
+#include "src/tier/denied.h"
 
 #define ROOT_SLOT_DIR "/run/karzer"
 /* An emulated machine is slow; a stuck holder is not. */
@@ -337,23 +338,6 @@ void cell_close_mounts(struct cell *cell)
     fd_drop(&cell->mounts_fd);
 }
 
-static int take_denied(struct cell *cell, const struct holder_message *m,
-                       struct err *err)
-{
-    size_t n = cell->denied_count;
-    struct holder_message *more = cell->denied;
-
-    if (n >= CELL_DENIED_MAX)
-        return err_set(err, ERR_INTERNAL, "the holder tells too much");
-    if ((n & (n - 1)) == 0) /* 0, 1, 2, 4: there is no room */
-        more = reallocarray(more, n == 0 ? 1 : 2 * n, sizeof(*more));
-    if (more == NULL)
-        return err_set(err, ERR_HOST, "out of memory");
-    cell->denied = more;
-    more[cell->denied_count++] = *m;
-    return 0;
-}
-
 static int take_message(struct cell *cell, const struct holder_message *m,
                         uint32_t *hits, struct err *err)
 {
@@ -381,7 +365,7 @@ static int take_message(struct cell *cell, const struct holder_message *m,
         cell->asked = false;
         return 0;
     case HOLDER_DENIED:
-        return take_denied(cell, m, err);
+        return denied_keep(cell, m, err);
     case HOLDER_NONE:
     case HOLDER_KILL:
     case HOLDER_ASK:
