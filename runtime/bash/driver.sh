@@ -6,31 +6,38 @@
 # nothing of this is left then. Blocks of a session are evaluated by that line,
 # at the top level; all that they can see of the driver is named karzer*.
 
+# The functions of a session run among the program's own names: theirs begin
+# with karzer, locals too (no local hides what is readonly), and builtins are
+# called as such.
+
 # The next number of the channel, little endian, into karzer_n.
 karzer_u32() {
-    local LC_ALL=C byte i
+    builtin local LC_ALL=C karzer_byte karzer_i
     karzer_n=0
-    for i in 0 8 16 24; do
-        IFS= builtin read -r -d '' -n 1 -u "$karzer_fd" byte || return
-        builtin printf -v byte %d "'$byte"
-        (( karzer_n |= (byte & 255) << i, 1 ))
+    for karzer_i in 0 8 16 24; do
+        IFS= builtin read -r -d '' -n 1 -u "$karzer_fd" karzer_byte ||
+            builtin return
+        builtin printf -v karzer_byte %d "'$karzer_byte"
+        (( karzer_n |= (karzer_byte & 255) << karzer_i, 1 ))
     done
 }
 
 # A whole message: karzer_flags, karzer_name, and the code in karzer. It holds
 # no NUL: the engine saw to it.
 karzer_receive() {
-    local LC_ALL=C size
-    karzer_u32 || return
-    size=$karzer_n
-    karzer_u32 && (( karzer_n == 1 )) && karzer_u32 || return
+    builtin local LC_ALL=C karzer_size
+    karzer_u32 || builtin return
+    karzer_size=$karzer_n
+    karzer_u32 && (( karzer_n == 1 )) && karzer_u32 || builtin return
     karzer_flags=$karzer_n
-    karzer_u32 && (( karzer_n > 0 && karzer_n <= size - 8 )) || return
-    (( size -= 8 + karzer_n, 1 ))
-    IFS= builtin read -r -N "$karzer_n" -u "$karzer_fd" karzer_name || return
+    karzer_u32 && (( karzer_n > 0 && karzer_n <= karzer_size - 8 )) ||
+        builtin return
+    (( karzer_size -= 8 + karzer_n, 1 ))
+    IFS= builtin read -r -N "$karzer_n" -u "$karzer_fd" karzer_name ||
+        builtin return
     karzer=
-    (( size == 0 )) ||
-        IFS= builtin read -r -N "$size" -u "$karzer_fd" karzer || return
+    (( karzer_size == 0 )) ||
+        IFS= builtin read -r -N "$karzer_size" -u "$karzer_fd" karzer
 }
 
 # The options of a "#!" line, as the kernel or env would give them to bash.
@@ -57,7 +64,7 @@ karzer_store() {
     karzer_file=$karzer_name
     [[ $base == '<'* ]] && base=code
     if [[ -f $karzer_name && -r $karzer_name ]]; then
-        LC_ALL=C IFS= builtin read -r -d '' there <"$karzer_name"
+        { IFS= builtin read -r -d '' there <"$karzer_name"; } 2>&-
         [[ $there == "$karzer" ]] && return
     fi
     builtin set -o noclobber # what is there is the program's own
@@ -92,26 +99,28 @@ karzer_on() {
 
 # DONE with a status.
 karzer_done() {
-    local hex
-    builtin printf -v hex '\\x%02x' $(( $1 & 255 ))
-    builtin printf '\x04\0\0\0\x42\0\0\0'"$hex"'\0\0\0' >&"$karzer_fd"
+    builtin local karzer_hex
+    builtin printf -v karzer_hex '\\x%02x' "$(( $1 & 255 ))"
+    builtin printf '\x04\0\0\0\x42\0\0\0'"$karzer_hex"'\0\0\0' \
+        >&"$karzer_fd"
 }
 
 # Must more lines follow? Another bash reads it, and runs none of it.
 karzer_more() {
-    local said LC_ALL=C
-    [[ $karzer == *\\ && $karzer != *\\\\ ]] && return
-    said=$("$BASH" --norc --noprofile -n -c "$karzer" 2>&1 </dev/null)
-    [[ $said == *'unexpected end of file'* || $said == *'unexpected EOF'* ||
-       $said == *'delimited by end-of-file'* ]]
+    builtin local LC_ALL=C karzer_said
+    [[ $karzer == *\\ && $karzer != *\\\\ ]] && builtin return
+    karzer_said=$("$BASH" --norc --noprofile -n -c "$karzer" 2>&1 </dev/null)
+    [[ $karzer_said == *'unexpected end of file'* ||
+       $karzer_said == *'unexpected EOF'* ||
+       $karzer_said == *'delimited by end-of-file'* ]]
 }
 
 # Between two blocks: tells how the last one ended, and takes the next.
 karzer_next() {
-    local status=$1
+    builtin local karzer_status="$1"
     if [[ -z ${karzer_first-} ]]; then
-        (( karzer_flags & 1 )) && builtin exit "$status"
-        karzer_done "$status"
+        (( karzer_flags & 1 )) && builtin exit "$karzer_status"
+        karzer_done "$karzer_status"
         karzer_receive || karzer_flags=4
     fi
     while (( karzer_flags == 2 )); do # a check
@@ -120,9 +129,9 @@ karzer_next() {
     done
     if (( karzer_flags & 4 )); then # the engine is gone
         karzer_fd=
-        return 1
+        builtin return 1
     fi
-    karzer_first= karzer_was=$status BASH_ARGV0=bash
+    karzer_first= karzer_was=$karzer_status BASH_ARGV0=bash
     [[ $karzer_name == '<'* ]] || BASH_ARGV0=$karzer_name
     # The status is taken before `eval` ends, or a trap on ERR would see it
     # twice; not where a here-document without its end would swallow it.
@@ -135,26 +144,27 @@ karzer_next() {
 # The condition of the loops, where no error ends the shell or is trapped. A
 # block finds the $? of the one before: `while` gives it 0 and `until` any other.
 karzer_turn() {
-    local status=${karzer_s-$?} options=$-
+    builtin local karzer_status="${karzer_s-$?}" karzer_options="$-"
     builtin set +euxvn
     builtin unset -v karzer_s
-    if [[ -z ${karzer_was-} ]] && ! karzer_next "$status"; then
+    if [[ -z ${karzer_was-} ]] && ! karzer_next "$karzer_status"; then
         [[ $1 == until ]]
-        return
+        builtin return
     fi
-    status=$karzer_was
-    if [[ $1 == while && $status != 0 || $1 == until && $status == 0 ]]; then
-        karzer_o=${karzer_o-$options}
+    karzer_status=$karzer_was
+    if [[ $1 == while && $karzer_status != 0 ||
+          $1 == until && $karzer_status == 0 ]]; then
+        karzer_o=${karzer_o-$karzer_options}
         [[ $1 == until ]]
-        return
+        builtin return
     fi
-    options=${karzer_o-$options} karzer_was=
+    karzer_options=${karzer_o-$karzer_options} karzer_was=
     builtin unset -v karzer_o
-    [[ $options == *v* ]] && karzer="{ set -v; } 2>&-; $karzer"
-    [[ $options == *x* ]] && karzer="{ set -x; } 2>&-; $karzer"
-    [[ $options == *u* ]] && builtin set -u
-    [[ $options == *e* ]] && builtin set -e
-    return "$status"
+    [[ $karzer_options == *v* ]] && karzer="{ set -v; } 2>&-; $karzer"
+    [[ $karzer_options == *x* ]] && karzer="{ set -x; } 2>&-; $karzer"
+    [[ $karzer_options == *u* ]] && builtin set -u
+    [[ $karzer_options == *e* ]] && builtin set -e
+    builtin return "$karzer_status"
 }
 
 karzer_fd=3

@@ -2,8 +2,7 @@
 // display - values as mime bundles: text, images, what an object's own methods
 // give. Loaded at the first value that is displayed.
 'use strict';
-const { inspect, types } = require('util');
-const vm = require('vm');
+const vm = require('node:vm');
 
 const RESULT = 64;
 const VALUE = 1;
@@ -30,6 +29,7 @@ const METHODS = [
 const BUNDLE_METHODS = [Symbol.for('Jupyter.display'), '_repr_mimebundle_'];
 
 module.exports = (driver) => {
+  const { inspect, types } = driver;
   const { isPromise } = types;
 
   function note(text) {
@@ -51,6 +51,7 @@ module.exports = (driver) => {
     if (data === undefined || data === null || mime.length > MIME_MAX ||
         !MIME.test(mime)) return;
     try {
+      if (mime === 'text/plain') data = short(String(data));
       bundle.set(mime, toBytes(mime, data));
     } catch (error) {
       driver.part('errors').complain(error);
@@ -60,10 +61,14 @@ module.exports = (driver) => {
   function textOf(value) {
     let text;
     try {
-      text = inspect(value);
+      text = inspect(value, { maxStringLength: Infinity });
     } catch (error) {
       text = `<a value that cannot be shown: ${error?.message}>`;
     }
+    return short(text);
+  }
+
+  function short(text) {
     return text.length <= TEXT_MAX ? text
       : `${text.slice(0, TEXT_MAX)}... (${text.length - TEXT_MAX} more ` +
         'characters)';
@@ -172,7 +177,7 @@ module.exports = (driver) => {
   const kinds = {
     html: ofKind('text/html'), svg: ofKind('image/svg+xml'),
     markdown: ofKind('text/markdown'), latex: ofKind('text/latex'),
-    json: (data) => show({ 'application/json': JSON.stringify(data) ?? 'null',
+    json: (data) => show({ 'application/json': data ?? null,
       'text/plain': textOf(data) }),
     png: (data) => show({ 'image/png': data, 'text/plain': textOf(data) }),
     mime: (bundle) => show(bundle),

@@ -5,11 +5,11 @@
 // this folder are loaded when something first needs them, for console.log(1)
 // needs none. What is used here is held from before user code ran.
 'use strict';
-const fs = require('fs');
-const path = require('path');
-const vm = require('vm');
-const Module = require('module');
-const { isPromise } = require('util').types;
+const fs = require('node:fs');
+const path = require('node:path');
+const vm = require('node:vm');
+const Module = require('node:module');
+const util = require('node:util');
 
 const CHANNEL = 3;
 const CODE_MAX = 8 + 4096 + (16 << 20);
@@ -17,12 +17,17 @@ const LAST = 1;
 // A block with one of these words may need more than a script's grammar.
 const MODULE_WORDS = /\b(?:await|import|export)\b/;
 
-const { readSync, writeSync, fstatSync } = fs;
+const { readFileSync, readSync, writeSync, fstatSync, openSync, closeSync } = fs;
+const { compileFunction } = vm;
+const { inspect, types } = util;
+const { isPromise } = types;
 const { defineProperty } = Object;
 const { allocUnsafe, from } = Buffer;
 
 const driver = {
   home: __dirname,
+  inspect,
+  types,
   channel: CHANNEL,
   identity: identify(),
   sources: new Map(), // name of a block: its code
@@ -43,9 +48,26 @@ function identify() {
 
 // Another file of this folder, with what all of them share.
 driver.part = (name) => {
-  driver.parts[name] ??= require(`${driver.home}/${name}.js`)(driver);
+  if (driver.parts[name]) return driver.parts[name];
+  const filename = `${driver.home}/${name}.js`;
+  const part = {};
+  compileFunction(text(filename), ['module', 'require'], { filename })(
+    part, require);
+  driver.parts[name] = part.exports(driver);
   return driver.parts[name];
 };
+
+// The program may have used up its file descriptors: one was kept.
+function text(filename) {
+  try {
+    return readFileSync(filename, 'utf8');
+  } catch (error) {
+    if (driver.spare < 0) throw error;
+    closeSync(driver.spare);
+    driver.spare = -1;
+    return readFileSync(filename, 'utf8');
+  }
+}
 
 driver.connected = () => identify() === driver.identity;
 
@@ -161,6 +183,7 @@ function program({ name, code }) {
 function main() {
   const block = driver.receive();
   if (!block) return;
+  driver.spare = openSync('/dev/null');
   process.execArgv.length = 0;
   delete Module._cache[__filename];
   hide('display', function display(...values) {

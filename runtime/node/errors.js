@@ -2,8 +2,6 @@
 // errors - uncaught errors: node's own text, with the program's frames alone,
 // and a message to the engine. Loaded at the first one.
 'use strict';
-const { inspect, types } = require('util');
-
 const ERROR = 65;
 const ENOMEM = 12;
 const NAME_MAX = 1 << 10;
@@ -11,7 +9,8 @@ const VALUE_MAX = 1 << 18;
 const TEXT_MAX = 1 << 20;
 
 module.exports = (driver) => {
-  const { isNativeError } = types;
+  const { inspect } = driver;
+  const { isNativeError } = driver.types;
 
   function isError(value) {
     return isNativeError(value) || value instanceof Error;
@@ -38,8 +37,9 @@ module.exports = (driver) => {
   // A syntax error has no frame but the place that is above its text: without
   // any, node puts the text in brackets.
   function frame([head, , marks]) {
-    const at = (marks ?? '').indexOf('^');
-    return /:\d+$/.test(head) && at >= 0 ? [`    at ${head}:${at + 1}`] : [];
+    if (!/:\d+$/.test(head) || marks === undefined) return [];
+    const at = marks.indexOf('^');
+    return [`    at ${head}:${(at < 0 ? marks.length : at) + 1}`];
   }
 
   function trimAll(error) {
@@ -72,7 +72,7 @@ module.exports = (driver) => {
   }
 
   function nameOf(error) {
-    const kind = Object(error)?.constructor?.name;
+    const kind = error?.constructor?.name;
     const name = isError(error) ? error.name : kind;
     if (name === 'Error' && typeof kind === 'string' && kind) return kind;
     return typeof name === 'string' && name ? name : 'Error';

@@ -7,11 +7,11 @@
 // this thread; nothing listens. REPL mode knows no import, so imports become
 // awaited calls, at the places that V8 names when it refuses them.
 'use strict';
-const path = require('path');
-const vm = require('vm');
-const { pathToFileURL } = require('url');
-const { Session } = require('inspector');
-const Module = require('module');
+const path = require('node:path');
+const vm = require('node:vm');
+const { pathToFileURL } = require('node:url');
+const { Session } = require('node:inspector');
+const Module = require('node:module');
 
 const REWRITES_MAX = 10000;
 const WORDS = /\b(?:import|export)\b/;
@@ -30,7 +30,7 @@ const EXPORTS = [
   [new RegExp(`export\\s*(?:${LIST}|\\*(?:\\s*as\\s+(?:${ID}|${TEXT}))?)` +
               `(?:\\s*from\\s*(${TEXT})${WITH})?`, 'yu'),
   (_, from, attributes) => from === undefined ? ''
-    : `await karzerImport(${from}, ${attributes});`],
+    : `void (await karzerImport(${from}, ${attributes}));`],
   // a declaration with a name stays one
   [new RegExp('export\\s+(?:default\\s+)?(?=(?:async\\s+)?function\\b' +
               `\\s*\\*?\\s*${ID}|class\\s+(?!extends\\b)${ID})`, 'yu'),
@@ -135,7 +135,7 @@ module.exports = (driver) => {
     if (all)
       return `const ${all} = ${call}` +
              `${main ? `, {${names.join(', ')}} = ${all}` : ''};`;
-    return names.length ? `const {${names.join(', ')}} = ${call};` : `${call};`;
+    return names.length ? `const {${names.join(', ')}} = ${call};` : `void (${call});`;
   }
 
   // As many lines as there were, so that errors name the right ones.
@@ -217,13 +217,17 @@ module.exports = (driver) => {
     return name.replace(/[\s"']/g, (c) => encodeURIComponent(c));
   }
 
+  function hasFrames(error) {
+    return error.stack.split('\n').some((line) => /^\s+at /.test(line) &&
+      !line.includes('node:') && !line.includes(driver.home));
+  }
+
   // An error of the compiler has no frame: where it is comes from the inspector.
   function placed(error, details, name, code) {
     const lines = code.split('\n');
     const last = Math.min(details.lineNumber, lines.length - 1);
     const text = lines[last];
-    if (!(error instanceof SyntaxError) ||
-        /^\s+at (?!.*(?:node:|\/node\/\w+\.js))/m.test(error.stack)) return error;
+    if (!(error instanceof SyntaxError) || hasFrames(error)) return error;
     const row = last + 1;
     const at = last < details.lineNumber ? text.length : details.columnNumber;
     error.stack = `${name}:${row}\n${text}\n${' '.repeat(at)}^\n\n` +
@@ -241,7 +245,9 @@ module.exports = (driver) => {
       expression: `${ready}\n//# sourceURL=${frames}`, replMode: true,
     }, (failed, answer) => {
       if (failed) {
-        done({ error: new Error(failed.message) });
+        // the process ends, and with it what was awaited
+        if (!/context was destroyed/.test(failed.message))
+          done({ error: new Error(failed.message) });
         return;
       }
       const details = answer.exceptionDetails;

@@ -6,8 +6,8 @@
 // last value if that is a promise, has settled. Timers and servers live on while
 // the next block is waited for.
 'use strict';
-const fs = require('fs');
-const vm = require('vm');
+const fs = require('node:fs');
+const vm = require('node:vm');
 
 const DONE = 66;
 const LAST = 1;
@@ -27,6 +27,7 @@ module.exports = (driver) => {
   const really = process.exit;
   let block = null; // the one that runs: {status, waits}
   let count = 0;
+  let over = false; // the last block has ended
 
   // process.exit() ends the block; what it threw through is undone by nobody.
   function exit(code) {
@@ -52,6 +53,7 @@ module.exports = (driver) => {
       process.emit('uncaughtException', error, origin);
       return;
     }
+    if (over) driver.part('errors').fatal(error);
     fail(error);
     if (error instanceof Exit && block) end(block);
   }
@@ -61,10 +63,21 @@ module.exports = (driver) => {
     block = null;
     const status = which.exit ?? (which.failed ? 1
       : Number(process.exitCode ?? 0) | 0);
+    if (which.last) {
+      finish(which, status);
+      return;
+    }
     process.exitCode = undefined;
     done(status);
-    if (which.last) really.call(process, status & 255);
     listen();
+  }
+
+  // From here on it is a program like any other, and ends as one.
+  function finish(which, status) {
+    over = true;
+    process.exit = really;
+    if (which.failed || which.exit !== undefined) really.call(process, status);
+    process.exitCode = status;
   }
 
   // What has been awaited in the end, and then displayed.

@@ -270,6 +270,18 @@ static int code_read(struct request *req, int fd, const char *name,
     return req->code == NULL ? err_set(err, ERR_HOST, "out of memory") : 0;
 }
 
+/* The path as given; of a file in the workspace the one that it has inside. */
+static int code_name_file(struct request *req, const char *path,
+                          struct err *err)
+{
+    size_t n = req->workspace == NULL ? 0 : strlen(req->workspace);
+    AUTO(mem) char *real = n == 0 ? NULL : realpath(path, NULL);
+
+    if (real != NULL && strncmp(real, req->workspace, n) == 0 && real[n] == '/')
+        path = real;
+    return set_text(&req->code_name, path, err);
+}
+
 static int code_open(struct request *req, const char *path, struct err *err)
 {
     AUTO(fd) int fd = open(path, O_RDONLY | O_CLOEXEC);
@@ -282,7 +294,7 @@ static int code_open(struct request *req, const char *path, struct err *err)
                        "%.200s: is a directory; name a file with code", path);
     if (code_read(req, fd, path, err) < 0)
         return -1;
-    return set_text(&req->code_name, path, err);
+    return code_name_file(req, path, err);
 }
 
 static int code_text(struct request *req, const char *text, struct err *err)

@@ -202,7 +202,7 @@ static uint32_t hits_all(const struct evidence *ev)
 
     if (ev->memory_elsewhere) /* no limit of this run's */
         hits &= ~(uint32_t)HOLDER_HIT_MEMORY_OOM;
-    if (ev->memory_rlimit && ev->uncaught_errno == ENOMEM)
+    if (result_memory_refused(ev))
         hits |= HOLDER_HIT_MEMORY_OOM;
     if (ev->pids_rlimit && ev->uncaught_errno == EAGAIN)
         hits |= HOLDER_HIT_PIDS;

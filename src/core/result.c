@@ -3,6 +3,7 @@
 #include "src/core/result.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,14 +22,26 @@ static bool unsuccessful(const struct evidence *ev)
     return !ev->exited || ev->code != 0 || ev->signal != 0;
 }
 
+/* Node, Java and the like end themselves by a signal when the kernel has no
+ * memory for them, and say so on stderr alone. */
+static bool gave_up(const struct evidence *ev)
+{
+    return ev->memory_near && (ev->signal == SIGABRT || ev->signal == SIGTRAP ||
+                               ev->signal == SIGILL);
+}
+
+bool result_memory_refused(const struct evidence *ev)
+{
+    return ev->memory_rlimit && (ev->uncaught_errno == ENOMEM || gave_up(ev));
+}
+
 static bool memory_ended(const struct evidence *ev)
 {
     if (ev->hits & HOLDER_HIT_MEMORY_KILLED)
         return true;
     if (!unsuccessful(ev))
         return false;
-    return (ev->hits & HOLDER_HIT_MEMORY_OOM) != 0 ||
-           (ev->memory_rlimit && ev->uncaught_errno == ENOMEM);
+    return (ev->hits & HOLDER_HIT_MEMORY_OOM) != 0 || result_memory_refused(ev);
 }
 
 static bool pids_ended(const struct evidence *ev)

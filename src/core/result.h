@@ -66,8 +66,13 @@ struct evidence {
     int uncaught_errno;    /* from the runtime: ENOSPC, ENOMEM, EAGAIN, ... */
     bool memory_rlimit;    /* the memory mechanism gives ENOMEM */
     bool memory_elsewhere; /* the kernel killed, and not for this run's limit */
+    bool memory_near; /* the most memory seen came within 1/8 of the limit */
     bool pids_rlimit; /* the pids mechanism gives EAGAIN without a counter */
 };
+
+/* The rlimit that stands for the memory limit refused some, as the program's
+ * end shows. */
+bool result_memory_refused(const struct evidence *ev);
 
 enum status result_decide(const struct evidence *ev, const char **detail);
 

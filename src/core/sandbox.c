@@ -272,10 +272,13 @@ static bool killed_from_elsewhere(const struct sandbox *sb)
            u->kernel_peak_bytes + CHARGE_STEP < sb->grant.limits.mem_bytes;
 }
 
-static void evidence_mechanisms(struct evidence *ev, const struct cell *cell)
+static void evidence_mechanisms(struct evidence *ev, const struct cell *cell,
+                                uint64_t limit)
 {
     ev->memory_rlimit = cell->effective[HOLDER_MEMORY] == HOLDER_HOW_SAMPLED ||
                         cell->effective[HOLDER_MEMORY] == HOLDER_HOW_RLIMIT;
+    ev->memory_near = cell->usage.peak_memory_bytes != HOLDER_UNKNOWN &&
+                      cell->usage.peak_memory_bytes >= limit - limit / 8;
     ev->pids_rlimit = cell->effective[HOLDER_PIDS] == HOLDER_HOW_RLIMIT;
 }
 
@@ -293,7 +296,7 @@ void sandbox_conclude(struct sandbox *sb, struct result *r, struct evidence *ev,
 {
     struct err lost = {0};
 
-    evidence_mechanisms(ev, sb->cell);
+    evidence_mechanisms(ev, sb->cell, sb->grant.limits.mem_bytes);
     ev->memory_elsewhere = killed_from_elsewhere(sb);
     sandbox_usage(r, sb->cell, before);
     r->status = result_decide(ev, &r->detail);

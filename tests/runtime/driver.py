@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The Python driver on a socketpair, without any cell: what tests talk to.
+"""A language's driver on a socketpair, without any cell: what tests talk to.
 
-The line that starts it is read from src/core/language.c. KARZER_PYTHON names
-another interpreter than Debian's.
+How it is started is read from src/core/languages.def. KARZER_PYTHON, KARZER_NODE
+and KARZER_BASH name other interpreters than Debian's.
 """
 import os
 import pathlib
@@ -27,19 +27,51 @@ RESULT, ERROR, DONE = 64, 65, 66
 LAST = 1
 
 
-def start_line():
+PROGRAMS = {"python": PYTHON,
+            "node": os.environ.get("KARZER_NODE", "/usr/bin/node"),
+            "bash": os.environ.get("KARZER_BASH", "/usr/bin/bash")}
+STRING = r'"((?:[^"\\]|\\.)*)"'
+MEMORY = 256  # MiB, as `karzer run` has it
+
+
+def strings(text):
+    """The C texts in it, joined where only white space is between them."""
+    joined = re.sub(STRING + r"[\s\\]*(?=\")", lambda m: m[0].rstrip("\\ \n\t")[:-1] + "\0", text)
+    return [re.sub(r"\\(.)", r"\1", one)
+            for one in re.findall(STRING, joined.replace("\0\"", ""))]
+
+
+def start_line(macro):
     text = (ROOT / "src/core/language.c").read_text()
-    macro = text.partition("#define PYTHON_START")[2].partition("\n\n")[0]
-    return "".join(re.findall(r'"([^"]*)"', macro))
+    body = text.partition("#define " + macro)[2].partition("\n\n")[0]
+    return "".join(strings(body))
 
 
-def install():
+def arguments(lang):
+    """The driver's arguments, of the row of the table."""
+    text = (ROOT / "src/core/languages.def").read_text()
+    row, = re.findall(r'LANGUAGE\(\w+, "%s",(.*?)\)\n' % lang, text, re.S)
+    row = re.split(r",\s+(?:true|false),\s+", row)[1]
+    return [start_line(one) if one.isidentifier() else one.strip('"')
+            for one in re.split(r",\s+", row)]
+
+
+def command(lang, home, program=None):
+    found = [program or PROGRAMS[lang]]
+    for one in arguments(lang):
+        one = one.replace(f"@/{lang}", str(home))
+        found.append(one + str(MEMORY) if one.endswith("=") else one)
+    return found
+
+
+def install(lang="python"):
     """The driver as `make` installs it, in a folder of its own."""
     home = pathlib.Path(tempfile.mkdtemp(prefix="karzer-driver-"))
-    for source in (ROOT / "runtime/python").glob("*.py"):
+    for source in (ROOT / "runtime" / lang).glob("*.*"):
         shutil.copy(source, home)
-    subprocess.run([PYTHON, "-I", "-S", str(ROOT / "tools/pyc.py"), str(home)],
-                   check=True)
+    if lang == "python":
+        subprocess.run([PYTHON, "-I", "-S", str(ROOT / "tools/pyc.py"), str(home)],
+                       check=True)
     return home
 
 
@@ -90,8 +122,8 @@ KINDS = {RESULT: Result, ERROR: Error, DONE: Done}
 class Driver:
     """A started driver; `with` ends it whatever happens."""
 
-    def __init__(self, home, *args, python=PYTHON, env=ENV, limits=None,
-                 **popen):
+    def __init__(self, home, *args, lang="python", python=None, env=ENV,
+                 limits=None, **popen):
         self.ours, theirs = socket.socketpair()
 
         def before():
@@ -101,7 +133,7 @@ class Driver:
 
         popen.setdefault("stdin", subprocess.DEVNULL)
         self.process = subprocess.Popen(
-            [python, "-I", "-S", "-c", start_line(), str(home), *args],
+            [*command(lang, home, python), *args],
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, env=env,
             preexec_fn=before, pass_fds=[3], start_new_session=True, **popen)
         theirs.close()
@@ -138,7 +170,10 @@ class Driver:
                     self.bytes = self.bytes[8 + size:]
                     return KINDS[kind](body)
             assert select.select([self.ours], [], [], 60)[0], "silent"
-            data = self.ours.recv(1 << 20)
+            try:
+                data = self.ours.recv(1 << 20)
+            except ConnectionResetError:  # it ended and had not read all
+                data = b""
             if not data:
                 assert not self.bytes, "a message that is cut off"
                 return None
@@ -157,7 +192,11 @@ class Driver:
     def read_until(self, pipe, want):
         data, end = b"", time.monotonic() + 60
         while want not in data and time.monotonic() < end:
-            data += os.read(pipe.fileno(), 65536)
+            if select.select([pipe], [], [], 1)[0]:
+                more = os.read(pipe.fileno(), 65536)
+                if not more:
+                    break
+                data += more
         return data
 
     def finish(self, stdin=None, timeout=60):

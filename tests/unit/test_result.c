@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +51,18 @@ static const struct row {
     {"ENOMEM where an rlimit is the mechanism is memory",
      {.exited = true, .code = 1, .uncaught_errno = ENOMEM,
       .memory_rlimit = true}, STATUS_MEMORY, NULL},
+    {"an abort near the limit where an rlimit is the mechanism is memory",
+     {.exited = true, .code = -1, .signal = SIGABRT, .memory_rlimit = true,
+      .memory_near = true}, STATUS_MEMORY, NULL},
+    {"an abort far from the limit is error",
+     {.exited = true, .code = -1, .signal = SIGABRT, .memory_rlimit = true},
+     STATUS_ERROR, NULL},
+    {"an abort near the limit of a memory group is error",
+     {.exited = true, .code = -1, .signal = SIGABRT, .memory_near = true},
+     STATUS_ERROR, NULL},
+    {"a crash near the limit is error",
+     {.exited = true, .code = -1, .signal = SIGSEGV, .memory_rlimit = true,
+      .memory_near = true}, STATUS_ERROR, NULL},
     {"EAGAIN where an rlimit is the mechanism is processes",
      {.exited = true, .code = 1, .uncaught_errno = EAGAIN,
       .pids_rlimit = true}, STATUS_PROCESSES, NULL},
