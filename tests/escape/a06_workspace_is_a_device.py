@@ -9,6 +9,7 @@ import os
 import sys
 
 WANTS = None
+ENGINE = True
 BARE_CANNOT = "what is attacked is karzer's own --workspace"
 NEEDS = ("workspace",)
 OPTIONS = ("--workspace", "{workspace}:rw")

@@ -5,6 +5,7 @@ Blocked by the engine, which refuses them by their resolved names, and again by
 the holder, which mounts nothing there.
 """
 WANTS = None
+ENGINE = True
 BARE_CANNOT = "what is attacked is karzer's own --workspace"
 CHECK = "refuses_reserved_workspaces"
 

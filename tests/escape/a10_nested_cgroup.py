@@ -24,3 +24,5 @@ else:
     done = libc.mount(b"none", b"/tmp/a10-nested", b"cgroup2", 0, None)
     print("ESCAPED: all capabilities in a namespace;",
           "mounted" if done == 0 else os.strerror(ctypes.get_errno()))
+    libc.umount2(b"/tmp/a10-nested", 2)
+    os.rmdir("/tmp/a10-nested")

@@ -5,6 +5,7 @@ Blocked by the command line: after -- nothing is an option, and what follows the
 code of run is the program's.
 """
 WANTS = None
+ENGINE = True
 BARE_CANNOT = "what is attacked is karzer's own command line"
 NEEDS = ("host_file",)
 CHECK = "takes_no_option_for_a_word"

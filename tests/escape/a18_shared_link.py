@@ -8,6 +8,7 @@ import os
 import sys
 
 WANTS = None
+ENGINE = True
 BARE_CANNOT = "what is attacked is karzer's own --workspace"
 NEEDS = ("host_file", "workspace")
 OPTIONS = ("--workspace", "{workspace}:rw")

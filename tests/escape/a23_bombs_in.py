@@ -6,6 +6,7 @@ Blocked by files in, which count files, depth and bytes against limits, and
 refuse the run before the program starts.
 """
 WANTS = None
+ENGINE = True
 BARE_CANNOT = "what is attacked is karzer's own --in"
 NEEDS = ("workspace",)
 CHECK = "refuses_bombs_in"

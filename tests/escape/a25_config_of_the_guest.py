@@ -9,6 +9,7 @@ import os
 import sys
 
 WANTS = None
+ENGINE = True
 BARE_CANNOT = "what is attacked is karzer's own start of a cell"
 NEEDS = ("host_file", "workspace")
 OPTIONS = ("--workspace", "{workspace}:rw")

@@ -31,6 +31,7 @@ class Attack:
     meanwhile: str = None   # of checks.py: goes on while the cell runs
     options: tuple = ()     # of karzer; {name} is the value of a need
     alone: bool = False     # a cell of its own: it would disturb others
+    engine: bool = False    # attacks what is the same in every tier
     ends: tuple = ()        # statuses of a run that say that it was stopped
     tiers: tuple = ("process", "container")
 

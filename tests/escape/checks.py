@@ -15,6 +15,8 @@ import subprocess
 
 import karzer
 
+TIMES = 6 if karzer.GUEST else 30  # that a cell is started while things change
+
 
 def ask(given, *words, cwd=None, verb="exec"):
     """One more call of karzer: what it said of the secrets, or None."""
@@ -57,7 +59,8 @@ def only_plain_files_came_out(given, _):
     if given.box is None:
         subprocess.run(["cp", "-aL", "/tmp/out/.", out], check=False,
                        stderr=subprocess.DEVNULL)
-        shutil.rmtree("/tmp/out")
+        karzer.wait_until(lambda: shutil.rmtree("/tmp/out", ignore_errors=True)
+                          or not os.path.exists("/tmp/out"), 20)
     return plain(out) or given.evidence("\n".join(contents(out)))
 
 
@@ -206,7 +209,7 @@ def enough(work):
 def shows_while_exchanged(given):
     work = begun(given)
     name = os.path.basename(given.values["host_file"])
-    for _ in range(12 if karzer.GUEST else 40):
+    for _ in range(TIMES):
         done = given.box.cli(
             "exec", "--tier", given.box.tier, "--workspace", f"{work}/shown:ro",
             "--", "sh", "-c",
@@ -217,7 +220,7 @@ def shows_while_exchanged(given):
 
 def takes_out_while_exchanged(given):
     work = begun(given)
-    for n in range(12 if karzer.GUEST else 40):
+    for n in range(TIMES):
         at = ("results", "results/deep", "results/deep/deeper")[n % 3]
         given.box.cli("exec", "--tier", given.box.tier, "--out",
                       f"/tmp/new:{work}/{at}/new", *(["--workspace", f"{work}:ro"]
@@ -229,7 +232,7 @@ def takes_out_while_exchanged(given):
 def copies_in_while_exchanged(given):
     work = begun(given)
     name = os.path.basename(given.values["host_file"])
-    for n in range(12 if karzer.GUEST else 40):
+    for n in range(TIMES):
         at = ("tree", f"tree/{name}", f"tree/directory/{name}")[n % 3]
         done = given.box.cli(
             "exec", "--tier", given.box.tier, "--in", f"{work}/{at}:/tmp/in",

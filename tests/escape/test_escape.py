@@ -107,15 +107,14 @@ def recorded(result, wanted):
 @pytest.mark.kernel
 @pytest.mark.parametrize("attack", attacks.ATTACKS, ids=lambda a: a.name)
 def test_an_attack_is_refused(box, attack, batches):
-    if box.tier not in attack.tiers:
-        pytest.skip(f"{attack.name} is not of this tier")
     o = outcome(box, attack, batches)
     assert o.evidence is None, f"{o.evidence}: {o.text}"
     what, why = attacks.marker(o.text)
     if o.result.status in attack.ends and what != "ESCAPED":
         what = "refused"
     allowed = ("refused", "planted") if attack.check else ("refused",)
-    assert what in allowed, f"{what}: {why} (ended with {o.end}); {o.result}"
+    assert what in allowed, (
+        f"{what}: {why} (ended with {o.end}, the run with {o.result.status})")
     wanted = attack.wanted(box.tier)
     if wanted and wanted[0].encode() in box.session.karzer.read_bytes():
         assert recorded(o.result, wanted), (wanted, o.result.boundary)
