@@ -59,6 +59,16 @@ static struct agent_stat stat_of(const struct stat *st)
 
 /* PUT */
 
+/* With its mode from the start: see tree_mkdir(). */
+static int temp_make(const struct file_op *op)
+{
+    mode_t mask = umask(0);
+    int fd = openat(op->dir, op->temp, OPEN_TEMP, op->mode);
+
+    umask(mask);
+    return fd;
+}
+
 static int temp_open(struct file_op *op)
 {
     static uint32_t serial;
@@ -72,7 +82,7 @@ static int temp_open(struct file_op *op)
         for (int i = 28; i >= 0; i -= 4)
             *at++ = "0123456789abcdef"[(n >> i) & 15];
         *at = 0;
-        fd = openat(op->dir, op->temp, OPEN_TEMP, 0600);
+        fd = temp_make(op);
         if (fd >= 0 || errno != EEXIST)
             return fd;
     }
@@ -149,8 +159,6 @@ static int put_finish(struct file_op *op)
         errno = EIO;
         return -1;
     }
-    if (fchmod(op->fd, op->mode) < 0)
-        return -1;
     return renameat(op->dir, op->temp, op->dir, op->name);
 }
 

@@ -83,11 +83,18 @@ int tree_mkdir(const char *path, uint32_t mode)
 {
     char copy[AGENT_PATH_MAX];
     struct stat st;
+    mode_t mask;
+    int r;
 
     if (copy_path(path, copy) < 0 || make_parents(copy) < 0)
         return -1;
-    if (mkdir(copy, mode) == 0)
-        return chmod(copy, mode); /* whatever the umask says */
+    /* Not chmod() afterwards: where Landlock alone protects the host's files,
+     * a cell has none. */
+    mask = umask(0);
+    r = mkdir(copy, mode);
+    umask(mask);
+    if (r == 0)
+        return 0;
     if (errno != EEXIST || stat(copy, &st) < 0)
         return -1;
     return S_ISDIR(st.st_mode) ? 0 : fail(ENOTDIR);

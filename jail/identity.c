@@ -138,6 +138,14 @@ static void forbid_nesting(const struct jail *j)
     fd_write_text(j->proc_fd, MAX_USERNS, "0");
 }
 
+/* Where the cell has the caller's id, what it watches is counted as his, who
+ * has 128 instances as a rule: a part is the cell's, in all its processes. */
+static void share_watches(const struct jail *j)
+{
+    fd_write_text(j->proc_fd, "sys/user/max_inotify_instances", "32");
+    fd_write_text(j->proc_fd, "sys/user/max_inotify_watches", "16384");
+}
+
 static int become_mapped(struct jail *j, struct err *err)
 {
     const char *what;
@@ -162,8 +170,10 @@ int identity_become(struct jail *j, struct err *err)
 {
     set_users(j);
     if (!j->root) {
-        if (j->user_ns)
+        if (j->user_ns) {
             forbid_nesting(j);
+            share_watches(j);
+        }
         return 0;
     }
     if (j->user_ns)

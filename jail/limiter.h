@@ -2,9 +2,9 @@
 /*
  * limiter - the state behind jail/limits.h, shared by the files that implement
  * it: limits.c (limits), usage.c (evidence), usage_proc.c (sums of processes),
- * usage_shared.c (shared maps), usage_tree.c (sums of files), usage_victim.c
- * (who is killed for memory), members.c (who belongs to the cell). Nobody else
- * includes it.
+ * usage_shared.c (shared maps), usage_kernel.c (the kernel's), usage_tree.c
+ * (sums of files), usage_victim.c (who is killed for memory), members.c (who
+ * belongs to the cell). Nobody else includes it.
  */
 #ifndef KARZER_JAIL_LIMITER_H
 #define KARZER_JAIL_LIMITER_H
@@ -106,6 +106,14 @@ void shared_free(struct limiter *l);
 uint64_t shared_bytes(const struct limiter *l);
 uint64_t shared_most(struct limiter *l);
 bool shared_strange(struct limiter *l);
+
+/* usage_kernel.c: bytes that the kernel holds for a process, of which `status`
+ * is /proc/PID/status: the most it may be, with so many maps at most; and what
+ * it is, or more than `enough`. */
+uint64_t kernel_maps_most(void);
+uint64_t kernel_guess(const char *status, uint64_t maps_most);
+uint64_t kernel_exact(pid_t pid, const char *status, uint64_t maps_most,
+                      uint64_t enough);
 
 /* usage_victim.c: memory is past its limit by so much: kills who holds it.
  * Returns HOLDER_HIT_MEMORY_KILLED when that is of no use. */

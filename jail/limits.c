@@ -399,9 +399,42 @@ static bool nproc_set(const struct limiter *l)
            (l->how[HOLDER_PIDS] == HOLDER_HOW_COUNTED && l->h->uid != 0);
 }
 
+/* What the kernel counts for a user, whatever namespace his processes are in: a
+ * cell gets a quarter, so that it cannot take all of the caller's. And what
+ * puts a process before others is nothing that a caller's limits pass on. */
+static const struct part {
+    int which;
+    unsigned of; /* 0: none */
+    const char *name;
+} parts[] = {
+    {RLIMIT_SIGPENDING, 4, "RLIMIT_SIGPENDING"},
+    {RLIMIT_MSGQUEUE, 4, "RLIMIT_MSGQUEUE"},
+    {RLIMIT_MEMLOCK, 4, "RLIMIT_MEMLOCK"},
+    {RLIMIT_RTPRIO, 0, "RLIMIT_RTPRIO"},
+    {RLIMIT_NICE, 0, "RLIMIT_NICE"},
+};
+
+static int set_parts(struct err *err)
+{
+    struct rlimit now;
+
+    for (size_t i = 0; i < ARRAY_LEN(parts); i++) {
+        const struct part *p = &parts[i];
+
+        if (sys_getrlimit(p->which, &now) < 0)
+            return err_sys(err, "read %s", p->name);
+        if (p->of > 0 && now.rlim_max == RLIM_INFINITY)
+            continue; /* nothing that could be taken away */
+        now.rlim_max = now.rlim_cur = p->of == 0 ? 0 : now.rlim_max / p->of;
+        if (sys_setrlimit(p->which, &now) < 0)
+            return err_sys(err, "set %s", p->name);
+    }
+    return 0;
+}
+
 int limiter_rlimits(const struct limiter *l, struct err *err)
 {
-    if (set_files(l, err) < 0 ||
+    if (set_files(l, err) < 0 || set_parts(err) < 0 ||
         set_rlimit(RLIMIT_CORE, CORE_NONE, "RLIMIT_CORE", err) < 0)
         return -1;
     if (l->mark != 0 &&

@@ -27,7 +27,6 @@
 #define PIPES_SOFT (UINT64_C(64) << 20) /* pipe-user-pages-soft */
 #define SOCKET_USUAL 212992u            /* one direction */
 #define SOCKETS_FREE 64u                /* that many may be empty */
-#define FD_TABLE_SMALL 256u
 
 struct seen {
     pid_t pid;
@@ -43,11 +42,12 @@ struct proc_sum {
     size_t count, room;
 
     /* of this walk */
-    uint64_t anon, shmem, guess, threads;
+    uint64_t anon, shmem, kernel, files, threads;
     uint64_t own, all; /* ticks: own; own and waited-for */
     uint64_t dead;     /* ticks last seen of what is gone */
     uint64_t memory_peak, threads_peak, cpu_us;
     uint64_t socket_full; /* bytes, both directions */
+    uint64_t maps_most;   /* of one process */
 };
 
 void proc_sum_free(struct limiter *l)
@@ -174,8 +174,8 @@ static int add_times(struct proc_sum *s, pid_t pid)
 
 static void add_memory(struct proc_sum *s, pid_t pid)
 {
-    uint64_t fds, kib;
     char text[4096];
+    uint64_t kib;
 
     if (read_proc(pid, "status", text, sizeof(text)) < 0)
         return;
@@ -184,9 +184,8 @@ static void add_memory(struct proc_sum *s, pid_t pid)
     s->anon += kib * 1024u;
     s->shmem += field(text, "\nRssShmem:") * 1024u;
     s->threads += field(text, "\nThreads:");
-    fds = field(text, "\nFDSize:");
-    if (fds > FD_TABLE_SMALL)
-        s->guess += fds / 2 * (PIPE_FULL + PIPE_LEAST);
+    s->files += field(text, "\nFDSize:");
+    s->kernel += kernel_guess(text, s->maps_most);
 }
 
 /* What a socket may hold: a cell cannot change it (jail/seccomp.def). */
@@ -212,6 +211,7 @@ int proc_sum_new(struct limiter *l)
     if (l->procs == NULL)
         return -1;
     l->procs->socket_full = socket_full();
+    l->procs->maps_most = kernel_maps_most();
     return 0;
 }
 
@@ -258,6 +258,13 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+static uint64_t pipes_full(uint64_t n)
+{
+    uint64_t full = n * PIPE_FULL;
+
+    return (full < PIPES_SOFT ? full : PIPES_SOFT) + n * PIPE_LEAST;
+}
+
 struct pipes {
     uint64_t *inode;
     size_t count, room;
@@ -290,7 +297,7 @@ static void collect_pipes(struct pipes *p, pid_t pid)
 static uint64_t pipe_bytes(const struct proc_sum *s)
 {
     struct pipes p = {0};
-    uint64_t n = 0, full;
+    uint64_t n = 0;
 
     for (size_t i = 0; i < s->count; i++)
         collect_pipes(&p, s->pids[i]);
@@ -300,8 +307,7 @@ static uint64_t pipe_bytes(const struct proc_sum *s)
         if (i == 0 || p.inode[i] != p.inode[i - 1])
             n++;
     free(p.inode);
-    full = n * PIPE_FULL;
-    return (full < PIPES_SOFT ? full : PIPES_SOFT) + n * PIPE_LEAST;
+    return pipes_full(n);
 }
 
 /* Each page once, by the shares that smaps_rollup gives; what a process does
@@ -309,7 +315,8 @@ static uint64_t pipe_bytes(const struct proc_sum *s)
 static uint64_t exact_memory(struct limiter *l)
 {
     const struct proc_sum *s = l->procs;
-    uint64_t anon = 0, shmem = 0, scratch = l->usage.disk_bytes;
+    uint64_t anon = 0, shmem = 0, kernel = 0, scratch = l->usage.disk_bytes;
+    uint64_t enough = l->limits.mem_bytes;
     uint64_t most = shared_most(l); /* walks: s->pids is new */
     bool seen;
     char text[4096];
@@ -323,6 +330,9 @@ static uint64_t exact_memory(struct limiter *l)
         if (read_proc(s->pids[i], "status", text, sizeof(text)) < 0)
             continue;
         anon += field(text, "\nVmPTE:");
+        kernel += kernel_exact(s->pids[i], text, s->maps_most, enough - kernel);
+        if (kernel > enough)
+            break;
         if (!seen) {
             anon += field(text, "\nRssAnon:") + field(text, "\nVmSwap:");
             shmem += field(text, "\nRssShmem:");
@@ -335,7 +345,7 @@ static uint64_t exact_memory(struct limiter *l)
     /* All that is left of it is in shared maps, and there may be more. */
     if (shmem < most)
         shmem = most;
-    return anon * 1024u + shmem + pipe_bytes(s) + socket_bytes(l);
+    return anon * 1024u + shmem + kernel + pipe_bytes(s) + socket_bytes(l);
 }
 
 /* Times of what was there and is not any more. */
@@ -356,7 +366,8 @@ static void walk(struct limiter *l)
 {
     struct proc_sum *s = l->procs;
 
-    s->anon = s->shmem = s->guess = s->threads = s->own = s->all = 0;
+    s->anon = s->shmem = s->kernel = s->files = s->threads = s->own = s->all =
+        0;
     s->count = 0;
     for (size_t i = 0; i < s->seen_count; i++)
         s->seen[i].live = false;
@@ -414,7 +425,7 @@ static unsigned check_memory(struct limiter *l)
     struct proc_sum *s = l->procs;
     uint64_t shared = shared_bytes(l), limit = l->limits.mem_bytes;
     uint64_t used = s->anon + (s->shmem > shared ? s->shmem : shared) +
-                    s->guess + socket_bytes(l);
+                    s->kernel + pipes_full(s->files) + socket_bytes(l);
 
     if (used > limit)
         used = exact_memory(l);

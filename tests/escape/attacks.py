@@ -34,6 +34,7 @@ class Attack:
     engine: bool = False    # attacks what is the same in every tier
     ends: tuple = ()        # statuses of a run that say that it was stopped
     tiers: tuple = ("process", "container")
+    without_namespaces: bool = True  # is it held there, too?
 
     @property
     def line(self):

@@ -1,6 +1,6 @@
 """Runs in a cell: many attacks, each a process of its own, some at a time.
 
-batch.py FOLDER: the folder holds list.json, [[name, words…]…], and the files.
+The folder of this file holds list.json, [[name, words…]…], and the files.
 One line of JSON for each attack: its name, what it printed, how it ended. They
 are forked from one interpreter and run unmodified as __main__, which costs
 far less than to start one for each.
@@ -107,7 +107,7 @@ def finish(running, poll, one):
 
 
 def main():
-    folder = sys.argv[1]
+    folder = os.path.dirname(sys.argv[0])
     with open(os.path.join(folder, "list.json")) as f:
         wanted = json.load(f)
     todo, running, poll = wanted["attacks"], {}, select.poll()

@@ -53,12 +53,17 @@ class Given:
         self.secrets.append(f"SECRET-{secrets.token_hex(12)}")
         return self.secrets[-1]
 
-    def evidence(self, output):
-        """How it shows on the host that something got through, or None."""
-        for secret in self.secrets:
-            if secret in output:
-                return f"printed {secret}"
+    def printed(self, output):
+        """Which secret is in the output, or None."""
+        return next((f"printed {one}" for one in self.secrets if one in output),
+                    None)
+
+    def happened(self):
+        """What shows on the host that something got through, or None."""
         return next(filter(None, (check() for check in self.checks)), None)
+
+    def evidence(self, output):
+        return self.printed(output) or self.happened()
 
 
 def host_file(given):
@@ -138,7 +143,7 @@ def sibling(given):
     a process of the same user."""
     if given.box is None:
         return victim(given)
-    p = given.box.start("exec", "--tier", given.box.tier, "--",
+    p = given.box.start("exec", "--tier", given.box.tier, "--wall", "1h", "--",
                         "/usr/bin/python3", "-I", "-S", "-c", SLEEPER,
                         given.secret())
     given.stack.callback(karzer.end, p)
@@ -233,6 +238,7 @@ def pty(given):
     master, slave = os.openpty()
     for fd in (master, slave):
         given.stack.callback(os.close, fd)
+    given.user.own(os.ttyname(slave))
     given.stdin = slave
     return os.ttyname(slave)
 

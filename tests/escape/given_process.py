@@ -121,7 +121,8 @@ def channel_command(given, secret, key, stay):
     program = [*PYTHON, "-c", CHANNELS, f"{key:x}", secret, stay]
     if given.box is None:
         return [*given.user.prefix, *program]
-    return given.box.command("exec", "--tier", given.box.tier, "--", *program)
+    return given.box.command("exec", "--tier", given.box.tier, "--wall", "1h",
+                             "--", *program)
 
 
 def clean(key):

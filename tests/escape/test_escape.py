@@ -14,7 +14,9 @@ import checks
 import given
 import karzer
 
-PYTHON = ("/usr/bin/python3", "-I", "-S")
+# Where a program's home is depends on what the host can do.
+LAUNCH = ("/bin/sh", "-c",
+          'exec /usr/bin/python3 -I -S "$HOME/attacks/$0" "$@"')
 TOGETHER = 30  # attacks in one cell
 
 
@@ -24,9 +26,9 @@ def run_in_cell(g, files, argv, options, meanwhile=lambda: None):
     folder = box.user.work()
     for path, text in files.items():
         (folder / path).write_text(text)
-    options = ["--in", f"{folder}:/tmp/attacks", *options]
+    options = ["--in", f"{folder}:attacks", *options]
     process = box.start("exec", "--json", "--tier", box.tier, *options, "--",
-                        *PYTHON, *argv, **g.start())
+                        *LAUNCH, *argv, **g.start())
     try:
         meanwhile()
         out, err = process.communicate(timeout=180 * karzer.SLOW)
@@ -55,12 +57,13 @@ def run_batch(box, some):
         files["list.json"] = json.dumps({
             "seconds": 15 * min(karzer.SLOW, 6),
             "attacks": [[a.name, *g.words(a.needs)] for a in some]})
-        r = run_in_cell(g, files, ["/tmp/attacks/batch.py", "/tmp/attacks"],
+        r = run_in_cell(g, files, ["batch.py"],
                         ["--wall", karzer.seconds(60), "--mem", "512M"])
-        evidence = g.evidence(r.text + r.stderr.decode("utf-8", "replace"))
+        happened = g.happened()
     told = [json.loads(line) for line in r.text.splitlines()
             if line.startswith("{")]
-    return {one["name"]: Outcome(r, one["text"], one["end"], evidence)
+    return {one["name"]: Outcome(r, one["text"], one["end"],
+                                 g.printed(one["text"]) or happened)
             for one in told} | {"": r}
 
 
@@ -70,7 +73,7 @@ def run_alone(box, attack):
         options = [o.format(**g.values) for o in attack.options]
         r = run_in_cell(
             g, {f"{attack.name}.py": attack.path.read_text()},
-            [f"/tmp/attacks/{attack.name}.py", *g.words(attack.needs)], options,
+            [f"{attack.name}.py", *g.words(attack.needs)], options,
             lambda: attack.meanwhile and getattr(checks, attack.meanwhile)(g))
         text = r.text + r.stderr.decode("utf-8", "replace")
         evidence = g.evidence(text)

@@ -357,3 +357,17 @@ def test_a_workspace_is_seen_at_its_own_path_and_only_written_as_granted(cell):
     r = cell.shell(f"cat {work}/f; echo x 2>/dev/null >{work}/f || echo refused",
                   "--workspace", f"{work}:ro")
     assert r.text == "contentrefused\n" and (work / "f").read_text() == "content", r
+
+
+def test_files_and_directories_go_in_with_their_modes_and_come_out(cell):
+    """Although no cell can chmod there."""
+    work, out = cell.user.work(), cell.user.work()
+    (work / "d").mkdir()
+    (work / "d" / "f").write_text("content")
+    for path, mode in ((work / "d" / "f", 0o640), (work / "d", 0o755)):
+        cell.user.own(path)
+        path.chmod(mode)
+    r = cell.shell("cd; stat -c %a in in/d in/d/f; cp in/d/f g", "--in",
+                   f"{work}:in", "--out", f"g:{out}/g")
+    assert (r.status, r.text) == ("ok", "755\n755\n640\n"), r
+    assert (out / "g").read_text() == "content"
