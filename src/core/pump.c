@@ -446,6 +446,8 @@ int pump_run(struct pump *p, pump_told_fn *ready, void *ctx, struct err *err)
 
     while (r == 0 && !finished(p))
         r = turn(p, ready, ctx, err);
+    if (r == 0) /* ready and the end may come in one */
+        r = tell_ready(p, ready, ctx, err);
     if (r < 0 && !p->ev->unavailable)
         p->ev->internal = true;
     if (p->ended_us == 0)

@@ -20,6 +20,15 @@ def test_a_run_is_granted_before_and_finished_after(box):
     assert "cell.started" in kinds
 
 
+def test_a_program_that_ends_at_once_has_started_all_the_same(box):
+    """The holder may say ready and ended in one breath."""
+    for _ in range(25):
+        r = box.exec("true")
+        assert r.status == "ok" and r.effective is not None, r
+        assert [e["kind"] for e in r.boundary] == [
+            "run.granted", "cell.started", "run.finished"], r
+
+
 def test_the_grant_is_on_disk_before_the_program_starts(box):
     """The program is shown the record of its own run."""
     p = box.start("exec", "--tier", box.tier, "--", "sleep", "20")

@@ -3,6 +3,8 @@ import json
 import os
 import pathlib
 import resource
+import socket
+import struct
 import subprocess
 import time
 
@@ -200,3 +202,56 @@ def test_a_clock_that_is_set_changes_neither_order_nor_limits(box):
     assert json.loads(done.stdout)["set_back"] == 1, done
     seqs = [json.loads(line)["seq"] for line in path.read_text().splitlines()]
     assert seqs == sorted(seqs)
+
+
+class Live:
+    """A sandbox of `karzer engine`, asked by the messages of abi/engine.h."""
+
+    def __init__(self, box, env):
+        ours, theirs = socket.socketpair()
+        self.socket = ours
+
+        def place():
+            os.dup2(theirs.fileno(), 3)
+        self.process = subprocess.Popen(
+            box.command("engine"), env={**box.user.env, **env}, cwd=box.dir,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, preexec_fn=place,
+            pass_fds=[3])
+        theirs.close()
+        assert self.ask({"op": "sandbox.new", "tier": box.tier})["sandbox"] == 1
+
+    def ask(self, request):
+        text = json.dumps(request).encode()
+        self.socket.sendall(struct.pack("<II", len(text), 1) + text)
+        head = self.socket.recv(8, socket.MSG_WAITALL)
+        return json.loads(self.socket.recv(struct.unpack("<II", head)[0], socket.MSG_WAITALL))
+
+    def exec(self, *argv):
+        return self.ask({"op": "sandbox.exec", "sandbox": 1, "argv": argv})["result"]
+
+    def close(self):
+        self.socket.close()
+        karzer.end(self.process)
+
+
+@pytest.mark.users("root")
+def test_a_live_sandbox_ends_with_the_record(box):
+    state, env = state_of(box)
+    live = Live(box, env)
+    try:
+        assert live.exec("echo", "on")["stdout"] == "on\n"
+        stop_growing(box, live.process, state / "boundary.jsonl")
+        lost = live.exec("echo", "two")
+        assert (lost["status"], lost["stdout"]) == ("internal", ""), lost
+        assert "record" in lost["message"]
+        hard = resource.getrlimit(resource.RLIMIT_FSIZE)[1]
+        size = (state / "boundary.jsonl").stat().st_size + 1 << 20
+        if hard == resource.RLIM_INFINITY:  # lowered for good without a capability
+            try:
+                resource.prlimit(live.process.pid, resource.RLIMIT_FSIZE, (size, size))
+                assert live.exec("echo", "three")["status"] == "unavailable"
+            except PermissionError:
+                assert live.exec("echo", "three")["status"] == "internal"
+    finally:
+        live.close()
+    assert box.cli("log", "verify", env=env).returncode == 0

@@ -6,7 +6,6 @@
  */
 #include "tools/cligen/cligen.h"
 
-#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -40,7 +39,7 @@ static const struct value {
     {"DIR[:ro|rw]", NULL, OFFER_DIRS, NULL},
     {"TIER", NULL, OFFER_WORDS, "auto container process "},
     {"MODE", "net", OFFER_WORDS, "none "},
-    {"LANG", NULL, OFFER_WORDS, "python "},
+    {"LANG", NULL, OFFER_WORDS, "python node bash "},
     {"NAME", "may-lack", OFFER_WORDS, mechanisms},
     {"KIND", NULL, OFFER_WORDS, kinds},
 };
@@ -77,30 +76,35 @@ const char *verb_names(void)
     return all;
 }
 
+/* Does `what` stand right before `at`? */
+static bool after(const char *text, const char *at, const char *what)
+{
+    size_t len = strlen(what);
+
+    return (size_t)(at - text) >= len && memcmp(at - len, what, len) == 0;
+}
+
 /* A usage that begins with a word in small letters, or has such a one after
- * "karzer VERB ", names a word that may follow. */
+ * "karzer VERB " or after " | ", names a word that may follow. */
 const char *words_after(enum verb_id verb)
 {
     static char out[WORDS_MAX];
     const char *usage = verbs[verb].usage;
     char start[64];
-    const char *at = usage;
     size_t n = 0;
 
     if (strcmp(usage, "[COMMAND]") == 0)
         return verb_names();
     snprintf(start, sizeof(start), "karzer %s ", verbs[verb].name);
     out[0] = '\0';
-    while (at != NULL) {
-        size_t len = strspn(at, "abcdefghijklmnopqrstuvwxyz-");
+    for (const char *at = usage; *at != '\0'; at++) {
+        size_t len = strspn(at, "abcdefghijklmnopqrstuvwxyz");
+        bool first =
+            at == usage || after(usage, at, start) || after(usage, at, " | ");
 
-        if (len > 0 && islower((unsigned char)*at) &&
-            strchr(" \n", at[len]) != NULL)
+        if (first && len > 0 && strchr(" \n", at[len]) != NULL)
             n += (size_t)snprintf(out + n, sizeof(out) - n, "%.*s ", (int)len,
                                   at);
-        at = strstr(at, start);
-        if (at != NULL)
-            at += strlen(start);
     }
     return out;
 }
