@@ -68,7 +68,8 @@ int karzer_sandbox_limit(karzer_sandbox *sb, const char *name, uint64_t value,
 
 /* Before the first use. "lang" (python, node, bash), "env" (K=V; repeat it),
  * "workspace" (DIR, DIR:ro or DIR:rw), "interpreter" (one of the host, its tree
- * or a venv; "python" is the same), "may-lack" (a mechanism that may be
+ * or a venv; "python" is the same), "template" (the name of one: its tree is
+ * seen in place of the host's programs), "may-lack" (a mechanism that may be
  * missing; repeat it). Another name is an error here; a value that is not
  * allowed is one of the first use. */
 int karzer_sandbox_option(karzer_sandbox *sb, const char *name,

@@ -249,6 +249,20 @@ static void look_python(const struct doctor *d, struct finding *f)
     finding_fix_package(f, d, "python3");
 }
 
+static void look_mmdebstrap(const struct doctor *d, struct finding *f)
+{
+    static const char path[] = "/usr/bin/mmdebstrap";
+
+    if (access(path, X_OK) == 0) {
+        finding_present(f, "%s", path);
+        return;
+    }
+    finding_missing(f, "%s is not there", path);
+    snprintf(f->instead, sizeof(f->instead),
+             "karzer template build --dir or --tar");
+    finding_fix_package(f, d, "mmdebstrap");
+}
+
 const struct doctor_check doctor_host[] = {
     {"cgroups", "limits of a whole cell", look_layout},
     {"cgroup memory", "the limit on memory", look_memory},
@@ -261,5 +275,6 @@ const struct doctor_check doctor_host[] = {
     {"helpers", "karzer-jail and karzer-agent", look_helpers},
     {"record", "the boundary record; without it nothing runs", look_record},
     {"python3", "karzer run", look_python},
+    {"mmdebstrap", "karzer template build --packages", look_mmdebstrap},
     {NULL, NULL, NULL},
 };

@@ -183,6 +183,11 @@ static int add_lang(struct buf *to, const char *text, struct err *err)
     return add_text(to, "lang", text, err);
 }
 
+static int add_template(struct buf *to, const char *text, struct err *err)
+{
+    return add_text(to, "template", text, err);
+}
+
 static int add_to_list(struct buf *to, const char *text, struct err *err)
 {
     return add_item(to, text, err);
@@ -200,6 +205,7 @@ int karzer_sandbox_option(karzer_sandbox *sb, const char *name,
         {"workspace", add_workspace, &sb->head},
         {"interpreter", add_interpreter, &sb->head},
         {"python", add_python, &sb->head},
+        {"template", add_template, &sb->head},
         {"env", add_to_list, &sb->env},
         {"may-lack", add_to_list, &sb->may_lack},
     };

@@ -338,7 +338,6 @@ HOSTILE = {
 }
 
 
-@pytest.mark.kernel
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_archive_is_refused(any_box, tmp_path, name):
     tar = archive(tmp_path / "hostile.tar", *HOSTILE[name],

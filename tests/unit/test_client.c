@@ -237,6 +237,7 @@ static void options_are_said_before_the_first_use(void **state)
     assert_int_equal(karzer_sandbox_option(sb, "lang", "python", NULL), 0);
     assert_int_equal(karzer_sandbox_option(sb, "python", "v/bin/python", NULL),
                      0);
+    assert_int_equal(karzer_sandbox_option(sb, "template", "t", NULL), 0);
     assert_int_equal(karzer_sandbox_option(sb, "color", "red", &err), -1);
     assert_int_equal(karzer_error_code(err), KARZER_ERROR_INVALID);
     karzer_error_free(err);
@@ -251,7 +252,7 @@ static void options_are_said_before_the_first_use(void **state)
         strstr(karzer_result_stdout(r, NULL), "\"workspace\""),
         "\"workspace\":\"/tmp\",\"workspace_rw\":true,\"lang\":\"python\","
         "\"python\":\"/tmp/v/bin/"
-        "python\",\"limits\":{\"mem_bytes\":1,\"pids\":64},"
+        "python\",\"template\":\"t\",\"limits\":{\"mem_bytes\":1,\"pids\":64},"
         "\"env\":[\"A=\\\"1\\\"\\n\",\"B=2\"],\"may_lack\":[\"swap\"]}");
     karzer_result_free(r);
     assert_int_equal(karzer_sandbox_option(sb, "env", "D=1", NULL), -1);
