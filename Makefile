@@ -9,6 +9,7 @@
 #   make bench      numbers against peers, as ratios
 #   make fuzz       ten minutes of each fuzzer; make soak: the long robustness
 #   make check-kernels   the whole suite on Debian's kernel, under qemu
+#   make conformance     CPython's test suite in a cell, module by module
 #   make coverage   which lines the unit tests reach
 
 PREFIX ?= /usr/local
@@ -272,6 +273,10 @@ coverage: $(UNIT_NEEDS)
 soak: all build-helpers
 	KARZER_LONG=1 KARZER_TREE=$(BUILD) /usr/bin/python3 -m pytest -q \
 	    -p no:cacheprovider tests/robust
+# CPython's own tests in a cell, beside a reference; writes the page.
+conformance: all
+	@tools/setup check
+	tests/compat/conformance.py --karzer $(BIN) --page docs/conformance.md
 check-kernels: all build-helpers
 	tests/kernel/run --all $(BUILD)
 
@@ -282,4 +287,4 @@ clean:
     -name '*.d' 2>/dev/null)
 FORCE:
 .PHONY: all install deb clean run check bench fuzz check-kernels build-units \
-    build-fuzzers build-helpers unit unit-san fuzzers coverage soak
+    build-fuzzers build-helpers unit unit-san fuzzers coverage soak conformance
