@@ -52,7 +52,7 @@ LIBEXEC := $(BUILD)/libexec/karzer
 SHARE := $(BUILD)/share/karzer
 
 PROGRAMS := $(BIN) $(LIBEXEC)/karzer-jail $(LIBEXEC)/karzer-agent \
-            $(LIBEXEC)/karzer-template
+            $(LIBEXEC)/karzer-template $(LIBEXEC)/karzer-scope
 RUNTIME := $(SHARE)/runtime/python/.built $(SHARE)/runtime/node/.built \
            $(SHARE)/runtime/bash/.built
 # For man(1) and the shells, where these look for them below a prefix.
@@ -112,6 +112,10 @@ $(BIN): $(call programs,src/cli src/tier src/core src/cell src/base) \
 	$(Q)$(PROGRAM_CC) $(OPT) $^ $(LDFLAGS_ALL) -o $@ \
 	    $(LIBDIR)/libjansson.a $(LIBDIR)/libcrypto.a
 $(LIBEXEC)/karzer-jail: $(call programs,jail src/base)
+	@mkdir -p $(@D)
+	$(call say,LD)
+	$(Q)$(PROGRAM_CC) $(OPT) $^ $(LDFLAGS_ALL) -o $@
+$(LIBEXEC)/karzer-scope: $(call programs,scope src/base)
 	@mkdir -p $(@D)
 	$(call say,LD)
 	$(Q)$(PROGRAM_CC) $(OPT) $^ $(LDFLAGS_ALL) -o $@
@@ -215,7 +219,8 @@ bench: all $(BUILD)/test/inside
 # main.c; one archive per trust domain, so that each pulls only what it uses.
 # `make unit` runs them as they are, `make unit-san` under ASan and UBSan.
 LIB_DIRS := src/template src/cli src/tier src/core src/cell src/client src/base
-LIBS := $(BUILD)/test/libsrc.a $(BUILD)/test/libjail.a $(BUILD)/test/libagent.a
+LIBS := $(BUILD)/test/libsrc.a $(BUILD)/test/libjail.a $(BUILD)/test/libagent.a \
+        $(BUILD)/test/libscope.a
 no_main = $(filter-out %/main.o,$(call objs,$(1)))
 UNITS := $(patsubst tests/unit/%.c,$(BUILD)/test/%,\
          $(wildcard tests/unit/test_*.c))
@@ -226,6 +231,7 @@ TEST_LIBS = -Wl,--start-group $(LIBS) -Wl,--end-group -ljansson -lcrypto \
 
 $(BUILD)/test/libsrc.a: $(call no_main,$(LIB_DIRS))
 $(BUILD)/test/libjail.a: $(call no_main,jail)
+$(BUILD)/test/libscope.a: $(call no_main,scope)
 $(BUILD)/test/libagent.a: $(call no_main,agent)
 $(LIBS):
 	@mkdir -p $(@D)

@@ -28,6 +28,7 @@ int cli_dirs(struct dirs *dirs, struct err *err)
     if (dirs_find(dirs, started.state_env, started.xdg_state_home, started.home,
                   err) < 0)
         return -1;
+    dirs_runtime(dirs, started.xdg_runtime_dir);
     return record_settings_parse(&dirs->record, started.anchor,
                                  started.anchor_every, started.record_size,
                                  err);

@@ -18,8 +18,9 @@
 struct cli_start {
     const char *state_env;      /* KARZER_STATE, or NULL */
     const char *xdg_state_home; /* NULL: not told */
-    const char *home;           /* NULL: not told */
-    const char *anchor;         /* KARZER_ANCHOR and so on, or NULL */
+    const char *xdg_runtime_dir;
+    const char *home;   /* NULL: not told */
+    const char *anchor; /* KARZER_ANCHOR and so on, or NULL */
     const char *anchor_every;
     const char *record_size;
     const char *term; /* TERM, or NULL */

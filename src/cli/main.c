@@ -73,6 +73,7 @@ int main(int argc, char **argv)
     struct cli_start start = {
         .state_env = getenv("KARZER_STATE"),
         .xdg_state_home = getenv("XDG_STATE_HOME"),
+        .xdg_runtime_dir = getenv("XDG_RUNTIME_DIR"),
         .home = getenv("HOME"),
         .anchor = getenv("KARZER_ANCHOR"),
         .anchor_every = getenv("KARZER_ANCHOR_EVERY"),

@@ -122,6 +122,7 @@ int dirs_find(struct dirs *dirs, const char *state_env,
     char prefix[DIRS_PATH_MAX];
     size_t len;
 
+    dirs->runtime[0] = '\0';
     dirs->record = (struct record_settings){0};
     if (find_prefix(prefix, sizeof(prefix), err) < 0 ||
         join(dirs->libexec, prefix, "/libexec/karzer", err) < 0 ||
@@ -138,4 +139,16 @@ int dirs_find(struct dirs *dirs, const char *state_env,
         return -1;
     }
     return 0;
+}
+
+void dirs_runtime(struct dirs *dirs, const char *xdg_runtime_dir)
+{
+    dirs->runtime[0] = '\0';
+    if (geteuid() == 0)
+        return;
+    if (absolute(xdg_runtime_dir) && strlen(xdg_runtime_dir) < DIRS_PATH_MAX)
+        memcpy(dirs->runtime, xdg_runtime_dir, strlen(xdg_runtime_dir) + 1);
+    else
+        snprintf(dirs->runtime, sizeof(dirs->runtime), "/run/user/%u",
+                 (unsigned)geteuid());
 }

@@ -18,12 +18,17 @@
 struct dirs {
     char libexec[DIRS_PATH_MAX];
     char share[DIRS_PATH_MAX];
-    char state[DIRS_PATH_MAX]; /* exists, 0700, ours */
+    char state[DIRS_PATH_MAX];   /* exists, 0700, ours */
+    char runtime[DIRS_PATH_MAX]; /* of the login; "": none */
     struct record_settings record;
 };
 
 /* `record` is zeroed. */
 int dirs_find(struct dirs *dirs, const char *state_env,
               const char *xdg_state_home, const char *home, struct err *err);
+
+/* The runtime directory: what XDG_RUNTIME_DIR says, or the usual one of this
+ * user. For ordinary users only; who uses it checks whose it is. */
+void dirs_runtime(struct dirs *dirs, const char *xdg_runtime_dir);
 
 #endif

@@ -27,6 +27,7 @@
 #include "src/base/spawn.h"
 #include "src/base/sys.h"
 #include "src/tier/denied.h"
+#include "src/tier/scope.h"
 
 #define ROOT_SLOT_DIR "/run/karzer"
 /* An emulated machine is slow; a stuck holder is not. */
@@ -224,6 +225,7 @@ static int launch(struct cell *cell, const struct dirs *dirs, int handoff,
 {
     int control[2] = {-1, -1}, stream[2] = {-1, -1};
     char jail[DIRS_PATH_MAX + 16];
+    int fds[4];
     int r;
 
     if (pairs_open(control, stream, err) < 0)
@@ -231,9 +233,14 @@ static int launch(struct cell *cell, const struct dirs *dirs, int handoff,
     cell->control_fd = control[0];
     cell->stream_fd = stream[0];
     snprintf(jail, sizeof(jail), "%s/karzer-jail", dirs->libexec);
-    r = spawn_program(
-        jail, (const int[]){control[1], stream[1], handoff, cell->slot_fd}, 4,
-        &cell->holder, &cell->pidfd, err);
+    fds[0] = control[1];
+    fds[1] = stream[1];
+    fds[2] = handoff;
+    fds[3] = cell->slot_fd;
+    r = scope_spawn(dirs, jail, fds, &cell->holder, &cell->pidfd)
+            ? 0
+            : spawn_program(jail, fds, ARRAY_LEN(fds), &cell->holder,
+                            &cell->pidfd, err);
     fd_drop(&control[1]);
     fd_drop(&stream[1]);
     if (r == 0 && fd_set_nonblock(cell->stream_fd, 1) < 0)
