@@ -72,7 +72,7 @@ int main(void)
     tell(NULL);
     if (chdir("/") < 0)
         return 1;
-    park_serve(listener);
+    park_serve(listener, PARK_IDLE_MS);
     /* Before the lock is gone: who comes now finds nothing, and starts one. */
     snprintf(path, sizeof(path), "%s/" SCOPE_SOCKET, runtime_dir);
     unlink(path);

@@ -28,7 +28,6 @@
 #include "src/base/fds.h"
 #include "src/base/spawn.h"
 
-#define IDLE_MS (15 * 60 * 1000)
 #define REQUEST_S 2
 #define BACKLOG 64
 
@@ -158,7 +157,7 @@ static int reap(int signals)
     return n;
 }
 
-void park_serve(int listener)
+void park_serve(int listener, int idle_ms)
 {
     struct pollfd p[2] = {{.fd = listener, .events = POLLIN},
                           {.events = POLLIN}};
@@ -172,7 +171,7 @@ void park_serve(int listener)
     signals = signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
     p[1].fd = signals;
     while (signals >= 0) {
-        int n = poll(p, ARRAY_LEN(p), alive > 0 ? -1 : IDLE_MS);
+        int n = poll(p, ARRAY_LEN(p), alive > 0 ? -1 : idle_ms);
 
         if (n == 0)
             return;

@@ -15,7 +15,9 @@ int park_lock(int dir, int *lock, struct err *err);
 /* Listens. */
 int park_listen(const char *runtime_dir, int *listener, struct err *err);
 
-/* Starts holders until none is left and nobody asked for a long time. */
-void park_serve(int listener);
+#define PARK_IDLE_MS (15 * 60 * 1000)
+
+/* Starts holders, until there is none and nobody asked for `idle_ms`. */
+void park_serve(int listener, int idle_ms);
 
 #endif
