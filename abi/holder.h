@@ -113,7 +113,15 @@ enum holder_mount_flag {
     HOLDER_MOUNT_RW = 1,       /* otherwise read-only */
     HOLDER_MOUNT_OPTIONAL = 2, /* a source that does not exist is skipped */
     HOLDER_MOUNT_OWNED = 4,    /* what is made there belongs to owner_* */
+    /* Not of the host, and only in a bare view: */
+    HOLDER_MOUNT_DIR = 8,   /* an empty directory of scratch, with `mode` */
+    HOLDER_MOUNT_KEEP = 64, /* with DIR: unless something is there already */
+    HOLDER_MOUNT_FILE =
+        16, /* a file of scratch, the `size` bytes at `source` */
+    HOLDER_MOUNT_LINK = 32, /* a symbolic link to the text at `source` */
 };
+#define HOLDER_MOUNT_MADE                                                      \
+    (HOLDER_MOUNT_DIR | HOLDER_MOUNT_FILE | HOLDER_MOUNT_LINK)
 
 /* A host path that the cell sees: a directory or a file, bound. */
 struct holder_mount {
@@ -122,7 +130,14 @@ struct holder_mount {
     uint32_t flags;
     uint32_t owner_uid; /* with OWNED */
     uint32_t owner_gid;
-    uint32_t zero;
+    uint32_t size; /* with FILE */
+    uint32_t mode; /* with DIR and FILE: permission bits */
+};
+
+enum holder_flag {
+    /* container: nothing of the host's but the mounts; no /usr, /etc, /home */
+    HOLDER_BARE = 1,
+    HOLDER_BARE_SYS = 2, /* with what the container has of /sys */
 };
 
 /* Offsets are from the start of the hand-off; 0 means not given. */
@@ -143,6 +158,10 @@ struct holder_handoff {
                          that is seen in place of the host's /usr and /etc */
     uint64_t may_lack; /* bit per enum holder_mechanism */
     struct holder_limits limits;
+    uint32_t flags;    /* enum holder_flag */
+    uint32_t hostname; /* container: its name, or 0 for the usual one */
+    uint32_t seen_uid; /* with BARE: who the program is inside, where a user */
+    uint32_t seen_gid; /* namespace can say so */
 };
 
 /* Control socket: one struct holder_message per packet, both directions. */

@@ -76,11 +76,12 @@ static bool is_below_a_row(const struct jail *j, const char *path, bool inside)
     for (uint32_t i = 0; i < j->h->mount_count; i++) {
         const struct holder_mount *m = handoff_mount(j->h, i);
 
-        if (is_below(path, handoff_text(j->h, inside ? m->target : m->source)))
+        if (handoff_is_host(m) &&
+            is_below(path, handoff_text(j->h, inside ? m->target : m->source)))
             return true;
     }
     /* the container's base */
-    return j->container && j->h->root == 0 &&
+    return jail_has_host_base(j) &&
            (is_below(path, "/usr") || is_below(path, "/etc"));
 }
 

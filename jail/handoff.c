@@ -7,13 +7,15 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <stdbool.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 
 #define SEALS (F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL)
 #define MOUNT_FLAGS                                                            \
-    (HOLDER_MOUNT_RW | HOLDER_MOUNT_OPTIONAL | HOLDER_MOUNT_OWNED)
+    (HOLDER_MOUNT_RW | HOLDER_MOUNT_OPTIONAL | HOLDER_MOUNT_OWNED |            \
+     HOLDER_MOUNT_MADE | HOLDER_MOUNT_KEEP)
 #define MECHANISMS ((UINT64_C(1) << HOLDER_MECHANISM_COUNT) - 1)
 
 static int bad(struct err *err, const char *what)
@@ -62,15 +64,50 @@ static int check_path(const struct holder_handoff *h, uint32_t offset,
     return 0;
 }
 
+/* What the view is to hold and the host has not. */
+static int check_made(const struct holder_handoff *h,
+                      const struct holder_mount *m, struct err *err)
+{
+    uint32_t kind = m->flags & HOLDER_MOUNT_MADE;
+
+    if ((h->flags & HOLDER_BARE) == 0)
+        return bad(err, "only a bare view has mounts that are made");
+    if ((kind & (kind - 1)) != 0 ||
+        (m->flags & (HOLDER_MOUNT_OPTIONAL | HOLDER_MOUNT_OWNED)) != 0)
+        return bad(err, "a mount is of two kinds");
+    if (kind == HOLDER_MOUNT_LINK && text_at(h, m->source) == NULL)
+        return bad(err, "a link has no text");
+    if (kind == HOLDER_MOUNT_FILE &&
+        (m->source < sizeof(*h) || m->source > h->size ||
+         m->size > h->size - m->source))
+        return bad(err, "a file is out of range");
+    return 0;
+}
+
+static int check_source(const struct holder_handoff *h,
+                        const struct holder_mount *m, struct err *err)
+{
+    uint32_t kind = m->flags & HOLDER_MOUNT_MADE;
+
+    if ((m->size != 0 && kind != HOLDER_MOUNT_FILE) || m->mode > 07777 ||
+        (m->mode != 0 && (kind == 0 || kind == HOLDER_MOUNT_LINK)))
+        return bad(err, "a mount has what its kind has not");
+    if ((m->flags & HOLDER_MOUNT_KEEP) != 0 && kind != HOLDER_MOUNT_DIR)
+        return bad(err, "a mount has what its kind has not");
+    if (kind != 0)
+        return check_made(h, m, err);
+    return check_path(h, m->source, "a source", err);
+}
+
 static int check_mount(const struct holder_handoff *h,
                        const struct holder_mount *m, struct err *err)
 {
-    if (check_path(h, m->source, "a source", err) < 0 ||
+    if (check_source(h, m, err) < 0 ||
         check_path(h, m->target, "a target", err) < 0)
         return -1;
     if (!is_plain(text_at(h, m->target)))
         return bad(err, "a target is not a plain path");
-    if ((m->flags & ~(uint32_t)MOUNT_FLAGS) != 0 || m->zero != 0)
+    if ((m->flags & ~(uint32_t)MOUNT_FLAGS) != 0)
         return bad(err, "a mount has unknown flags");
     if (m->owner_uid == UINT32_MAX || m->owner_gid == UINT32_MAX)
         return bad(err, "a mount has no owner");
@@ -108,6 +145,25 @@ static int check_limits(const struct holder_limits *l, struct err *err)
     return 0;
 }
 
+static int check_bare(const struct holder_handoff *h, struct err *err)
+{
+    bool bare = (h->flags & HOLDER_BARE) != 0;
+
+    if ((h->flags & ~(uint32_t)(HOLDER_BARE | HOLDER_BARE_SYS)) != 0 ||
+        (h->flags == HOLDER_BARE_SYS))
+        return bad(err, "unknown flags");
+    if ((bare || h->hostname != 0) && h->tier != HOLDER_TIER_CONTAINER)
+        return bad(err, "only a container has a view or a name of its own");
+    if (!bare && (h->seen_uid != 0 || h->seen_gid != 0))
+        return bad(err, "only a bare view says who is seen");
+    if (h->seen_uid == UINT32_MAX || h->seen_gid == UINT32_MAX)
+        return bad(err, "wrong id inside");
+    if (h->hostname != 0 && (text_at(h, h->hostname) == NULL ||
+                             strlen(text_at(h, h->hostname)) > HOST_NAME_MAX))
+        return bad(err, "the host's name is none");
+    return 0;
+}
+
 int handoff_check(const void *data, size_t size, struct err *err)
 {
     const struct holder_handoff *h = data;
@@ -133,7 +189,9 @@ int handoff_check(const void *data, size_t size, struct err *err)
         return -1;
     if (h->root != 0 && h->tier != HOLDER_TIER_CONTAINER)
         return bad(err, "only a container has another root");
-    if (check_limits(&h->limits, err) < 0)
+    if (h->root != 0 && (h->flags & HOLDER_BARE) != 0)
+        return bad(err, "a bare view has no root");
+    if (check_limits(&h->limits, err) < 0 || check_bare(h, err) < 0)
         return -1;
     return check_mounts(h, err);
 }

@@ -27,6 +27,12 @@ static inline const char *handoff_text(const struct holder_handoff *h,
     return (const char *)h + offset;
 }
 
+/* Is it of the host? Only then its source is a path. */
+static inline int handoff_is_host(const struct holder_mount *m)
+{
+    return (m->flags & HOLDER_MOUNT_MADE) == 0;
+}
+
 static inline const struct holder_mount *
 handoff_mount(const struct holder_handoff *h, uint32_t i)
 {

@@ -43,7 +43,9 @@ int identity_choose(struct jail *j, struct err *err)
     j->gid = j->root ? h->gid : getegid();
     /* The process view has the host's /etc/passwd and its names. */
     j->user_ns = !j->root || (j->container && userns_allowed(j));
-    if (j->user_ns && (j->container || j->uid == 0))
+    if (j->user_ns && j->bare)
+        j->seen_uid = h->seen_uid, j->seen_gid = h->seen_gid;
+    else if (j->user_ns && (j->container || j->uid == 0))
         j->seen_uid = j->seen_gid = JAIL_UID; /* never as uid 0 */
     else
         j->seen_uid = j->uid, j->seen_gid = j->gid;

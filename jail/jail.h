@@ -24,6 +24,7 @@ struct jail {
     const struct holder_handoff *h;
     struct limiter *limiter;
     bool container; /* else the process view */
+    bool bare;      /* a container whose view is only what is listed */
     bool root;      /* we are root, and the cell gets an id of its own */
     bool fallback;  /* no namespaces: Landlock, and the caller's id */
     bool later;     /* the groups are made while the child builds its view */
@@ -47,6 +48,12 @@ struct jail {
     uint32_t mechanism; /* the one that failed, or HOLDER_MECHANISM_COUNT */
     uint8_t effective[HOLDER_MECHANISM_COUNT];
 };
+
+/* Does the cell see the host's /usr and a generated /etc? */
+static inline bool jail_has_host_base(const struct jail *j)
+{
+    return j->container && !j->bare && j->h->root == 0;
+}
 
 /*
  * A mechanism cannot be had; err says why. 0 when the hand-off allows that

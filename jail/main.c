@@ -61,6 +61,7 @@ static int prepare(struct jail *j, struct err *err)
     if (inherited(err) < 0 || handoff_open(HOLDER_HANDOFF_FD, &j->h, err) < 0)
         return -1;
     j->container = j->h->tier == HOLDER_TIER_CONTAINER;
+    j->bare = (j->h->flags & HOLDER_BARE) != 0;
     j->proc_fd = open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (j->proc_fd < 0)
         return err_sys(err, "/proc");

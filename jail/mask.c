@@ -163,5 +163,5 @@ int mask_files(struct jail *j, struct err *err)
         if ((j->h->root == 0 || is_kernels(everywhere[i])) &&
             mask_row(j, everywhere[i], err) < 0)
             return -1;
-    return j->container ? 0 : mask_etc(j, err);
+    return j->container && !j->bare ? 0 : mask_etc(j, err);
 }

@@ -172,6 +172,8 @@ static int is_system(const struct jail *j, const struct holder_mount *m)
 
     if ((m->flags & HOLDER_MOUNT_OWNED) != 0) /* a workspace */
         return 0;
+    if (j->bare) /* whatever else the caller chose to show */
+        return handoff_is_host(m);
     for (size_t i = 0; i < ARRAY_LEN(all); i++)
         if (strcmp(source, all[i]) == 0)
             return 1;
@@ -185,9 +187,9 @@ static int walk_row(struct walk *w, const struct holder_mount *m,
     AUTO(fd) int point = -1;
     int dir, r;
 
-    w->source = handoff_text(w->j->h, m->source);
-    if (is_system(w->j, m))
+    if (!handoff_is_host(m) || is_system(w->j, m))
         return 0;
+    w->source = handoff_text(w->j->h, m->source);
     point = tree_find(w->j, target + 1);
     if (point < 0) /* it was optional */
         return errno == ENOENT ? 0 : err_sys(err, "look at %s", target);
@@ -228,13 +230,14 @@ static int mask_below(const struct jail *j, const char *path,
 /* May `path`, as the host names it, be seen in the cell? */
 static bool is_seen(const struct jail *j, const char *path)
 {
-    if (j->container &&
+    if (j->container && !j->bare &&
         (strncmp(path, "/usr", 4) == 0 || strncmp(path, "/etc", 4) == 0))
         return true;
     for (uint32_t i = 0; i < j->h->mount_count; i++) {
-        const char *source = handoff_text(j->h, handoff_mount(j->h, i)->source);
+        const struct holder_mount *m = handoff_mount(j->h, i);
+        const char *source = handoff_text(j->h, m->source);
 
-        if (strncmp(path, source, strlen(source)) == 0)
+        if (handoff_is_host(m) && strncmp(path, source, strlen(source)) == 0)
             return true;
     }
     return false;
@@ -242,14 +245,15 @@ static bool is_seen(const struct jail *j, const char *path)
 
 static int mask_socket(const struct jail *j, const char *path, struct err *err)
 {
-    if (j->container && j->h->root == 0 &&
+    if (jail_has_host_base(j) &&
         (mask_below(j, path, "/usr", "/usr", err) < 0 ||
          mask_below(j, path, "/etc", "/etc", err) < 0))
         return -1;
     for (uint32_t i = 0; i < j->h->mount_count; i++) {
         const struct holder_mount *m = handoff_mount(j->h, i);
 
-        if (mask_below(j, path, handoff_text(j->h, m->source),
+        if (handoff_is_host(m) &&
+            mask_below(j, path, handoff_text(j->h, m->source),
                        handoff_text(j->h, m->target), err) < 0)
             return -1;
     }

@@ -18,6 +18,7 @@
 #include "jail/limits.h"
 #include "jail/pass.h"
 #include "jail/sockets.h"
+#include "jail/handoff.h"
 #include "src/base/auto.h"
 #include "src/base/fd.h"
 #include "src/base/sys.h"
@@ -196,10 +197,14 @@ static int settle_one(struct jail *j, int flag, enum holder_mechanism mechanism,
 
 int spaces_settle(struct jail *j, struct err *err)
 {
+    const char *name = NAME;
+
     if (!j->container)
         return 0;
+    if (j->h->hostname != 0)
+        name = handoff_text(j->h, j->h->hostname);
     if (j->effective[HOLDER_HOSTNAME] == HOLDER_HOW_NAMESPACE &&
-        sethostname(NAME, strlen(NAME)) < 0)
+        sethostname(name, strlen(name)) < 0)
         return err_sys(err, "hostname");
     if (unshare(CLONE_NEWCGROUP | CLONE_NEWTIME) == 0) {
         j->effective[HOLDER_CGROUPNS] = HOLDER_HOW_NAMESPACE;

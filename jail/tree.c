@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "src/base/auto.h"
 #include "src/base/path.h"
@@ -143,12 +144,23 @@ static int point_error(const char *target, struct err *err)
     return err_sys(err, "mount at %s", target);
 }
 
+/* The first part of a plain path, and what is behind it. */
+static const char *next_name(const char *at, char name[NAME_MAX + 1])
+{
+    size_t n = strcspn(at, "/");
+
+    memcpy(name, at, n);
+    name[n] = '\0';
+    return at + n + (at[n] == '/');
+}
+
 int tree_point(const struct jail *j, const char *target, int tree,
                struct err *err)
 {
     AUTO(fd) int dir = -1;
     const char *at = target + 1;
     int fd = find_plain(j->root_fd, at);
+    char name[NAME_MAX + 1];
     struct stat st;
 
     if (fd >= 0)
@@ -158,12 +170,7 @@ int tree_point(const struct jail *j, const char *target, int tree,
     if (fstat(tree, &st) < 0)
         return err_sys(err, "mount at %s", target);
     while (*at != '\0') {
-        char name[NAME_MAX + 1];
-        size_t n = strcspn(at, "/");
-
-        memcpy(name, at, n);
-        name[n] = '\0';
-        at += n + (at[n] == '/');
+        at = next_name(at, name);
         fd = step_down(j, dir < 0 ? j->root_fd : dir, name,
                        *at == '\0' && !S_ISDIR(st.st_mode));
         if (fd < 0)
@@ -172,4 +179,47 @@ int tree_point(const struct jail *j, const char *target, int tree,
         dir = fd;
     }
     return fd_take(&dir);
+}
+
+static int link_make(const struct jail *j, int dir, const char *name,
+                     const char *text)
+{
+    char there[PATH_MAX];
+    ssize_t n = readlinkat(dir, name, there, sizeof(there) - 1);
+    int scratch;
+
+    if (n >= 0) {
+        there[n] = '\0';
+        errno = EEXIST;
+        return strcmp(there, text) == 0 ? 0 : -1;
+    }
+    if (!is_ours(j, dir, &scratch)) {
+        errno = EXDEV;
+        return -1;
+    }
+    return symlinkat(text, dir, name);
+}
+
+int tree_link(const struct jail *j, const char *target, const char *text,
+              struct err *err)
+{
+    AUTO(fd) int dir = -1;
+    const char *at = target + 1;
+    char name[NAME_MAX + 1];
+
+    for (;;) {
+        int fd;
+
+        at = next_name(at, name);
+        if (*at == '\0')
+            break;
+        fd = step_down(j, dir < 0 ? j->root_fd : dir, name, 0);
+        if (fd < 0)
+            return point_error(target, err);
+        fd_drop(&dir);
+        dir = fd;
+    }
+    if (link_make(j, dir < 0 ? j->root_fd : dir, name, text) < 0)
+        return point_error(target, err);
+    return 0;
 }

@@ -46,6 +46,11 @@ int tree_bind_one(const char *source, const char *target);
 int tree_point(const struct jail *j, const char *target, int tree,
                struct err *err);
 
+/* A symbolic link at `target`, its directories made in the same way. What is
+ * there already must be the same link. */
+int tree_link(const struct jail *j, const char *target, const char *text,
+              struct err *err);
+
 /* An existing file beneath the new root, O_PATH, links followed in there; -1
  * with errno. */
 int tree_find(const struct jail *j, const char *path);

@@ -19,6 +19,7 @@
 #include "jail/dev.h"
 #include "jail/etc.h"
 #include "jail/handoff.h"
+#include "jail/made.h"
 #include "jail/mask.h"
 #include "jail/template.h"
 #include "jail/tree.h"
@@ -41,6 +42,12 @@ static const struct dir dirs[] = {
     {"home/user", 0755},
 };
 
+/* /tmp is the place of all scratch. */
+static const struct dir bare_dirs[] = {{"proc", 0555}, {"tmp", 0755}};
+
+static const struct dir bare_sys[] = {
+    {"sys", 0555}, {"sys/devices", 0555}, {"sys/devices/system", 0555}};
+
 static const struct dir container_dirs[] = {
     {"usr", 0755}, {"root", 0755}, {"run", 0755}, {"srv", 0755}, {"opt", 0755},
 };
@@ -50,12 +57,12 @@ static const struct dir container_dirs[] = {
 static const struct scratch {
     const char *name, *at;
     mode_t mode;
-    bool own;
+    bool own, bare;
 } scratches[] = {
-    {"tmp/vartmp", "var/tmp", 01777, false},
-    {"tmp/shm", "dev/shm", 01777, false},
-    {"tmp/home", "home/user", 0700, true},
-    {"tmp/tmp", "tmp", 01777, false},
+    {"tmp/vartmp", "var/tmp", 01777, false, false},
+    {"tmp/shm", "dev/shm", 01777, false, true},
+    {"tmp/home", "home/user", 0700, true, false},
+    {"tmp/tmp", "tmp", 01777, false, true},
 };
 
 static int make_dirs(const struct jail *j, const struct dir *d, size_t n,
@@ -98,7 +105,12 @@ static int root_make(struct jail *j, struct err *err)
         return err_sys(err, "attach the new root");
     if (fchdir(j->root_fd) < 0)
         return err_sys(err, "enter the new root");
-    return make_dirs(j, dirs, ARRAY_LEN(dirs), err);
+    if (!j->bare)
+        return make_dirs(j, dirs, ARRAY_LEN(dirs), err);
+    if ((j->h->flags & HOLDER_BARE_SYS) != 0 &&
+        make_dirs(j, bare_sys, ARRAY_LEN(bare_sys), err) < 0)
+        return -1;
+    return make_dirs(j, bare_dirs, ARRAY_LEN(bare_dirs), err);
 }
 
 /* The same link as on the host: 1. Or 0: it is no link into /usr. */
@@ -143,10 +155,12 @@ static int container_base(const struct jail *j, struct err *err)
 }
 
 /* lscpu, nproc and make want to know the processors; nothing else of /sys. */
-static int sys_make(struct err *err)
+static int sys_make(const struct jail *j, struct err *err)
 {
     static const char cpu[] = "/sys/devices/system/cpu";
 
+    if (j->bare && (j->h->flags & HOLDER_BARE_SYS) == 0)
+        return 0;
     return access(cpu, F_OK) < 0 ? 0 : bind_base(cpu, true, err);
 }
 
@@ -209,7 +223,8 @@ static int scratch_make(struct jail *j, struct err *err)
     /* its own root and the directories do not count against the program */
     snprintf(options, sizeof(options), "mode=0755,size=%llu,nr_inodes=%llu",
              (unsigned long long)l->disk_bytes,
-             (unsigned long long)l->inodes + 1 + ARRAY_LEN(scratches));
+             (unsigned long long)l->inodes + 1 + ARRAY_LEN(scratches) +
+                 j->h->mount_count);
     if (mount("scratch", "tmp", "tmpfs", MS_NOSUID | MS_NODEV, options) < 0)
         return err_sys(err, "mount scratch");
     j->scratch_fd = openat(j->root_fd, "tmp", O_PATH | O_CLOEXEC);
@@ -217,7 +232,8 @@ static int scratch_make(struct jail *j, struct err *err)
         return err_sys(err, "scratch");
     j->scratch_dev = st.st_dev;
     for (size_t i = 0; i < ARRAY_LEN(scratches); i++)
-        if (scratch_bind(j, &scratches[i], err) < 0)
+        if ((!j->bare || scratches[i].bare) &&
+            scratch_bind(j, &scratches[i], err) < 0)
             return -1;
     j->effective[HOLDER_DISK] = HOLDER_HOW_TMPFS;
     return 0;
@@ -231,6 +247,8 @@ static int mount_open(const struct jail *j, uint32_t row, struct err *err)
     uint64_t attr = QUIET;
     int tree;
 
+    if (!handoff_is_host(m))
+        return made_open(j, row, err);
     if (j->owned != NULL && j->owned[row] >= 0)
         return j->owned[row];
     if ((m->flags & HOLDER_MOUNT_RW) == 0)
@@ -277,8 +295,12 @@ static int mount_row(const struct jail *j, uint32_t row, struct err *err)
 
     if (is_reserved(target))
         return err_set(err, ERR_INVALID, "mount at %s: reserved", target);
-    if (strcmp(source, target) == 0 && strchr(source + 1, '/') == NULL &&
-        copy_link(j, source))
+    if ((m->flags & HOLDER_MOUNT_LINK) != 0)
+        return made_link(j, row, err);
+    if ((m->flags & HOLDER_MOUNT_KEEP) != 0 && made_is_there(j, target))
+        return 0;
+    if (handoff_is_host(m) && !j->bare && strcmp(source, target) == 0 &&
+        strchr(source + 1, '/') == NULL && copy_link(j, source))
         return 0;
     tree = mount_open(j, row, err);
     if (tree < 0)
@@ -289,7 +311,7 @@ static int mount_row(const struct jail *j, uint32_t row, struct err *err)
         return -1;
     }
     if (tree_attach_fd(tree, point) < 0) {
-        err_sys(err, "mount %s at %s", source, target);
+        err_sys(err, "mount at %s", target);
         close(point);
         return -1;
     }
@@ -341,8 +363,8 @@ static int base_make(struct jail *j, struct err *err)
 {
     int r;
 
-    if (agent_make(j, err) < 0 || sys_make(err) < 0 ||
-        (j->container && container_base(j, err) < 0) ||
+    if (agent_make(j, err) < 0 || sys_make(j, err) < 0 ||
+        (j->container && !j->bare && container_base(j, err) < 0) ||
         base_seal(j, MOUNT_ATTR_NODEV, err) < 0)
         return -1;
     r = dev_make(j, err);

@@ -51,6 +51,11 @@ const char *cli_home(void)
     return started.home;
 }
 
+char *const *cli_environment(void)
+{
+    return started.environment;
+}
+
 const char *cli_term(void)
 {
     static const char word[] = "abcdefghijklmnopqrstuvwxyz"

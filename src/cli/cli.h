@@ -23,8 +23,9 @@ struct cli_start {
     const char *anchor; /* KARZER_ANCHOR and so on, or NULL */
     const char *anchor_every;
     const char *record_size;
-    const char *term; /* TERM, or NULL */
-    bool has_stdin;   /* it was open */
+    const char *term;         /* TERM, or NULL */
+    char *const *environment; /* all of it */
+    bool has_stdin;           /* it was open */
 };
 void cli_start(const struct cli_start *start);
 
@@ -38,6 +39,10 @@ int cli_try(const struct tier *tier, struct err *err);
 
 /* The operator's home directory; NULL: not told. */
 const char *cli_home(void);
+
+/* The operator's environment, "NAME=VALUE" each, for the one command that may
+ * pass a part of it on. */
+char *const *cli_environment(void);
 
 /* What the operator's terminal is, as TERM says it: a word, "xterm" when it is
  * not told or is no word. */

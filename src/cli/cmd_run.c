@@ -87,33 +87,39 @@ static int run_for_program(struct engine *e, const struct run_args *args,
     return status;
 }
 
-static int run_verb(enum verb_id verb, int argc, char **argv)
+int run_request(const struct run_args *args)
 {
     struct engine *engine = NULL;
-    struct run_args args;
     struct err err = {0};
     struct dirs dirs;
     int status;
 
-    if (run_args_parse(&args, verb, argc, argv, &err) < 0) {
-        run_args_fini(&args);
-        return cli_fail(&err);
-    }
-    if (args.help) {
-        run_args_fini(&args);
-        option_help(stdout, verb);
-        return cli_finish(0);
-    }
     forward_start();
     if (cli_dirs(&dirs, &err) < 0 || engine_open(&engine, &dirs, &err) < 0) {
-        run_args_fini(&args);
         cli_fail(&err);
         return CLI_FAILED;
     }
-    status = args.interactive ? repl_run(engine, &args.req, &err)
-             : args.json      ? run_for_program(engine, &args, &err)
-                              : run_for_person(engine, &args, &err);
+    status = args->interactive ? repl_run(engine, &args->req, &err)
+             : args->json      ? run_for_program(engine, args, &err)
+                               : run_for_person(engine, args, &err);
     engine_close(engine);
+    return status;
+}
+
+static int run_verb(enum verb_id verb, int argc, char **argv)
+{
+    struct run_args args;
+    struct err err = {0};
+    int status;
+
+    if (run_args_parse(&args, verb, argc, argv, &err) < 0) {
+        status = cli_fail(&err);
+    } else if (args.help) {
+        option_help(stdout, verb);
+        status = cli_finish(0);
+    } else {
+        status = run_request(&args);
+    }
     run_args_fini(&args);
     return status;
 }

@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/prctl.h>
+#include <unistd.h>
 
 #include "src/base/auto.h"
 #include "src/base/fd.h"
@@ -67,6 +69,26 @@ void forward_start(void)
 bool forward_kills(void)
 {
     return kills != 0;
+}
+
+static void on_parent(int sig)
+{
+    (void)sig;
+    kills = 1;
+}
+
+int forward_parent(void)
+{
+    const struct sigaction sa = {.sa_handler = on_parent};
+    pid_t parent = getppid();
+    sigset_t block; /* as the others: let in while karzer waits */
+
+    sigemptyset(&block);
+    sigaddset(&block, SIGPWR);
+    sigprocmask(SIG_BLOCK, &block, NULL);
+    if (sigaction(SIGPWR, &sa, NULL) < 0 || prctl(PR_SET_PDEATHSIG, SIGPWR) < 0)
+        return -1;
+    return getppid() == parent ? 0 : -1;
 }
 
 void forward_again(void)

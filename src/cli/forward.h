@@ -22,6 +22,9 @@ int forward_next(void *ctx);
 /* Has the client asked to kill it? Waits for nothing. */
 bool forward_kills(void);
 
+/* The parent's end kills the program as well. -1: it has ended already. */
+int forward_parent(void);
+
 /* What was asked so far is forgotten: another program comes. */
 void forward_again(void);
 

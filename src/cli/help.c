@@ -4,6 +4,7 @@
  * verbs.def, options.def and limits.def, wrapped. Called by main.c and by the
  * commands; never on the way of a run.
  */
+#include "src/cli/bwrap.h"
 #include "src/cli/options.h"
 
 #include <string.h>
@@ -52,6 +53,13 @@ static void row_help(FILE *to, const char *head, const char *text)
     wrap(to, TEXT_AT, TEXT_AT, text);
 }
 
+/* What is refused says so before it says why. */
+static void bwrap_head(const struct bwrap_row *row, char *out, size_t size)
+{
+    snprintf(out, size, "      --%s%s", row->name,
+             row->refused ? " (refused)" : "");
+}
+
 static void option_head(const struct option_row *row, char *out, size_t size)
 {
     char letter[8] = "    ";
@@ -72,6 +80,10 @@ static void options_help(FILE *to, enum verb_id verb)
             continue;
         option_head(&option_rows[i], head, sizeof(head));
         row_help(to, head, option_rows[i].text);
+    }
+    for (size_t i = 0; verb == VERB_BWRAP && i < bwrap_row_count; i++) {
+        bwrap_head(&bwrap_rows[i], head, sizeof(head));
+        row_help(to, head, bwrap_rows[i].text);
     }
     if (!option_takes_limits(verb))
         return;
@@ -138,6 +150,10 @@ static void options_markdown(FILE *to, enum verb_id verb)
             continue;
         option_head(&option_rows[i], head, sizeof(head));
         option_cells(to, head + strspn(head, " "), option_rows[i].text);
+    }
+    for (size_t i = 0; verb == VERB_BWRAP && i < bwrap_row_count; i++) {
+        bwrap_head(&bwrap_rows[i], head, sizeof(head));
+        option_cells(to, head + strspn(head, " "), bwrap_rows[i].text);
     }
     for (size_t i = 0; option_takes_limits(verb) && i < limit_row_count; i++) {
         snprintf(head, sizeof(head), "--%s %s", limit_rows[i].option,

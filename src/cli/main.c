@@ -68,6 +68,14 @@ static bool is_help(const char *word)
 }
 
 /* Each of these is a row of environment.def. */
+/* A link of that name, for programs that start bubblewrap. */
+static bool is_bwrap(const char *name)
+{
+    const char *slash = strrchr(name, '/');
+
+    return strcmp(slash == NULL ? name : slash + 1, "bwrap") == 0;
+}
+
 int main(int argc, char **argv)
 {
     struct cli_start start = {
@@ -79,6 +87,7 @@ int main(int argc, char **argv)
         .anchor_every = getenv("KARZER_ANCHOR_EVERY"),
         .record_size = getenv("KARZER_RECORD_SIZE"),
         .term = getenv("TERM"),
+        .environment = environ,
     };
     const struct verb *verb;
 
@@ -88,6 +97,8 @@ int main(int argc, char **argv)
     }
     signal(SIGXFSZ, SIG_IGN); /* a file that may not grow is an error to tell */
     cli_start(&start);
+    if (argc > 0 && is_bwrap(argv[0]))
+        return cmd_bwrap(argc, argv);
     if (argc < 2) {
         option_help_all(stderr);
         return CLI_USAGE;

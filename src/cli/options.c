@@ -38,7 +38,7 @@ const struct verb *verb_find(const char *name)
 
 bool option_takes_limits(enum verb_id verb)
 {
-    return verb == VERB_RUN || verb == VERB_EXEC;
+    return verb == VERB_RUN || verb == VERB_EXEC || verb == VERB_BWRAP;
 }
 
 const char *option_unit(enum limit_unit unit)

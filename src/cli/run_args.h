@@ -27,6 +27,9 @@ int run_args_parse(struct run_args *args, enum verb_id verb, int argc,
                    char **argv, struct err *err);
 void run_args_fini(struct run_args *args);
 
+/* In cmd_run.c: runs what was parsed; the exit status. */
+int run_request(const struct run_args *args);
+
 /* What `text` is when neither -c nor -f says it: what exists is a file or a
  * directory, anything else is code. */
 enum run_args_code run_args_guess(const char *text);

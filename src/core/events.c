@@ -45,11 +45,20 @@ static json_t *limits_json(const struct limits *l)
 
 static json_t *mounts_json(const struct grant *grant)
 {
+    static const char *const made[] = {[GRANT_DIR] = "directory",
+                                       [GRANT_FILE] = "file",
+                                       [GRANT_LINK] = "link"};
     json_t *a = json_array();
 
     for (size_t i = 0; i < grant->mount_count; i++) {
         const struct grant_mount *m = &grant->mounts[i];
 
+        if (m->kind != GRANT_BIND) { /* nothing of the host's */
+            json_array_append_new(
+                a, json_pack("{s:s,s:o,s:b}", "made", made[m->kind], "path",
+                             text_json(m->target), "rw", m->rw));
+            continue;
+        }
         json_array_append_new(a, json_pack("{s:o,s:o,s:b}", "host",
                                            text_json(m->source), "path",
                                            text_json(m->target), "rw", m->rw));

@@ -16,11 +16,18 @@
 #include "src/core/limits.h"
 #include "src/core/template.h"
 
-#define GRANT_MOUNTS_MAX 64u
+#define GRANT_MOUNTS_MAX 200u
+
+/* With `bare` there may be other things than paths of the host. */
+enum grant_kind { GRANT_BIND = 0, GRANT_DIR, GRANT_FILE, GRANT_LINK };
 
 struct grant_mount {
-    char *source; /* absolute host path */
-    char *target; /* absolute path inside */
+    enum grant_kind kind;
+    char *source;  /* absolute host path; a file's bytes; what a link says */
+    size_t size;   /* of the bytes */
+    uint32_t mode; /* of a directory or file that is made */
+    bool keep;     /* a directory: what is there already stays */
+    char *target;  /* absolute path inside */
     bool rw;
     bool optional; /* a source that does not exist is skipped */
     bool owned;    /* what is made there belongs to the owner of `source` */
@@ -41,6 +48,10 @@ struct grant {
 
     struct template *template; /* the root in place of the host's /usr, locked;
                                   NULL: none */
+    bool bare;     /* nothing is seen but the mounts: no /usr, no /etc */
+    bool bare_sys; /* with what a container has of /sys */
+    uint32_t seen_uid, seen_gid; /* with bare: who the program is, inside */
+    char *hostname;              /* NULL: the usual one */
 
     struct strs env;  /* complete environment of the program */
     struct strs argv; /* complete: with a runtime, the driver's */

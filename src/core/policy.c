@@ -23,6 +23,7 @@ void grant_fini(struct grant *grant)
     free(grant->cwd);
     free(grant->scratch);
     template_close(grant->template);
+    free(grant->hostname);
     *grant = (struct grant){0};
 }
 
@@ -47,7 +48,7 @@ static bool same_name(const char *a, const char *b)
 static int env_decide(const struct request *req, struct grant *grant,
                       struct err *err)
 {
-    for (size_t i = 0; i < ARRAY_LEN(base_env); i++) {
+    for (size_t i = 0; i < ARRAY_LEN(base_env) && req->view == NULL; i++) {
         bool given = false;
 
         for (size_t k = 0; k < req->env.len; k++)
@@ -218,7 +219,9 @@ static int template_decide(const struct dirs *dirs, const struct request *req,
 int policy_decide(const struct dirs *dirs, const struct request *req,
                   struct grant *grant, struct err *err)
 {
-    const char *cwd = req->workspace == NULL ? CELL_HOME : req->workspace;
+    const char *cwd = req->view != NULL        ? req->view->cwd
+                      : req->workspace != NULL ? req->workspace
+                                               : CELL_HOME;
     struct interpreter in = {.exe = ""};
 
     grant->language = req->lang == NULL ? NULL : language_find(req->lang);
@@ -240,8 +243,12 @@ int policy_decide(const struct dirs *dirs, const struct request *req,
         template_decide(dirs, req, grant, err) < 0 ||
         env_decide(req, grant, err) < 0 ||
         workspace_decide(dirs, req, grant, err) < 0 ||
-        interpreter_decide(req, grant, &in, err) < 0)
+        interpreter_decide(req, grant, &in, err) < 0 ||
+        (req->view != NULL && view_decide(dirs, req->view, grant, err) < 0))
         return -1;
+    if (grant->bare && grant->tier->adapts)
+        return err_set(err, ERR_DENIED,
+                       "a view of one's own is the container tier's");
     if (grant->tier->adapts &&
         (grant->scratch = strdup(HOLDER_SCRATCH)) == NULL)
         return err_set(err, ERR_HOST, "out of memory");

@@ -41,6 +41,9 @@ void request_fini(struct request *req)
     strs_fini(&req->env);
     pairs_fini(req->in, req->in_count);
     pairs_fini(req->out, req->out_count);
+    if (req->view != NULL)
+        view_fini(req->view);
+    free(req->view);
     free(req->workspace);
     free(req->template);
     free(req->interpreter);

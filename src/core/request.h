@@ -14,6 +14,7 @@
 #include "src/base/err.h"
 #include "src/base/strs.h"
 #include "src/core/limits.h"
+#include "src/core/view.h"
 
 #define RUN_ID_SIZE 27 /* 26 characters of [0-9a-z], sortable by time, NUL */
 #define REQUEST_FILES_MAX 256u
@@ -43,7 +44,8 @@ struct request {
     struct file_pair in[REQUEST_FILES_MAX];  /* host path : cell path */
     struct file_pair out[REQUEST_FILES_MAX]; /* cell path : host path */
     size_t in_count, out_count;
-    char *workspace; /* absolute host path, or NULL */
+    struct view *view; /* owned; NULL: the usual view */
+    char *workspace;   /* absolute host path, or NULL */
     bool workspace_rw;
     char *interpreter; /* host path of one, its tree or a venv, or NULL */
     char *template;    /* name of a template, or NULL: the host's programs */

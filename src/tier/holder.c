@@ -79,9 +79,16 @@ static int add_string(struct buf *b, const char *s, uint32_t *at,
 static int add_mount(struct buf *b, size_t row, const struct grant_mount *m,
                      struct err *err)
 {
-    struct holder_mount hm = {0};
+    static const uint32_t kinds[] = {[GRANT_BIND] = 0,
+                                     [GRANT_DIR] = HOLDER_MOUNT_DIR,
+                                     [GRANT_FILE] = HOLDER_MOUNT_FILE,
+                                     [GRANT_LINK] = HOLDER_MOUNT_LINK};
+    struct holder_mount hm = {
+        .flags = kinds[m->kind], .size = (uint32_t)m->size, .mode = m->mode};
     struct stat st;
 
+    if (m->keep)
+        hm.flags |= HOLDER_MOUNT_KEEP;
     if (m->rw)
         hm.flags |= HOLDER_MOUNT_RW;
     if (m->optional)
@@ -93,7 +100,9 @@ static int add_mount(struct buf *b, size_t row, const struct grant_mount *m,
         hm.owner_uid = st.st_uid;
         hm.owner_gid = st.st_gid;
     }
-    if (add_string(b, m->source, &hm.source, err) < 0 ||
+    hm.source = (uint32_t)b->len;
+    if ((m->kind == GRANT_FILE ? buf_add(b, m->source, m->size, err)
+                               : buf_strz(b, m->source, err)) < 0 ||
         add_string(b, m->target, &hm.target, err) < 0)
         return -1;
     memcpy(b->data + row, &hm, sizeof(hm));
@@ -140,6 +149,9 @@ static int handoff_fill(struct buf *b, struct holder_handoff *h,
         return -1;
     if (grant->scratch != NULL &&
         add_string(b, grant->scratch, &h->scratch, err) < 0)
+        return -1;
+    if (grant->hostname != NULL &&
+        add_string(b, grant->hostname, &h->hostname, err) < 0)
         return -1;
     for (uint32_t i = 0; i < h->mount_count; i++) {
         const struct grant_mount *m =
@@ -193,6 +205,10 @@ static int handoff_make(const struct grant *grant, enum holder_tier tier,
         .slot = slot,
         .may_lack = grant->may_lack,
         .limits = limits_of(grant),
+        .flags = (grant->bare ? HOLDER_BARE : 0u) |
+                 (grant->bare_sys ? HOLDER_BARE_SYS : 0u),
+        .seen_uid = grant->seen_uid,
+        .seen_gid = grant->seen_gid,
     };
     AUTO(buf) struct buf b;
 
