@@ -247,13 +247,15 @@ def test_its_own_name_is_enough(box):
 
 def test_it_dies_with_its_parent(box):
     script = f"{box.karzer} bwrap {' '.join(BASE)} --die-with-parent sleep 60 & echo $!; wait"
+    before = len(box.log("--kind", "cell.started"))
     p = subprocess.Popen([*box.user.prefix, "/bin/sh", "-c", script], env=box.user.env,
                          stdout=subprocess.PIPE, cwd=box.dir)
     try:
         pid = int(p.stdout.readline())
         assert karzer.wait_until(lambda: b"sleep" in pathlib.Path(
             f"/proc/{pid}/cmdline").read_bytes())
-        assert karzer.wait_until(lambda: box.log("--kind", "cell.started"))
+        assert karzer.wait_until(
+            lambda: len(box.log("--kind", "cell.started")) > before)
     finally:
         p.send_signal(signal.SIGKILL)
         p.wait()
