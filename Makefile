@@ -53,8 +53,8 @@ SHARE := $(BUILD)/share/karzer
 
 PROGRAMS := $(BIN) $(LIBEXEC)/karzer-jail $(LIBEXEC)/karzer-agent \
             $(LIBEXEC)/karzer-template $(LIBEXEC)/karzer-scope
-RUNTIME := $(SHARE)/runtime/python/.built $(SHARE)/runtime/node/.built \
-           $(SHARE)/runtime/bash/.built
+LANGUAGES := $(notdir $(wildcard runtime/*))
+RUNTIME := $(LANGUAGES:%=$(SHARE)/runtime/%/.built)
 # For man(1) and the shells, where these look for them below a prefix.
 MAN := $(BUILD)/share/man/man1/karzer.1
 BASH := $(BUILD)/share/bash-completion/completions/karzer
@@ -165,13 +165,15 @@ $(SHARE)/runtime/python/.built: $(wildcard runtime/python/*.py) tools/pyc.py
 	    [ ! -x $$py ] || $$py -I -S tools/pyc.py $(@D) || exit; done
 	@touch $@
 
-$(SHARE)/runtime/node/.built: $(wildcard runtime/node/*.js)
-$(SHARE)/runtime/bash/.built: $(wildcard runtime/bash/*.sh)
-$(SHARE)/runtime/node/.built $(SHARE)/runtime/bash/.built:
-	@mkdir -p $(@D)
-	$(Q)rm -f $(@D)/*.js $(@D)/*.sh
-	$(Q)cp $^ $(@D)/
-	@touch $@
+# The others are read as they are.
+define copied
+$(SHARE)/runtime/$(1)/.built: $(filter-out %.md,$(wildcard runtime/$(1)/*.*))
+	@mkdir -p $$(@D)
+	$(Q)rm -f $$(@D)/*.*
+	$(Q)cp $$^ $$(@D)/
+	@touch $$@
+endef
+$(foreach l,$(filter-out python,$(LANGUAGES)),$(eval $(call copied,$(l))))
 
 install: all
 	install -d $(DESTDIR)$(PREFIX)/bin $(DESTDIR)$(PREFIX)/libexec/karzer \

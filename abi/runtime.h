@@ -4,7 +4,7 @@
  *
  * A stream socket at fd 3 of the driver; the agent passes its bytes through.
  * A message is two little-endian uint32 (size of the payload, type) and the
- * payload. What the driver says is hostile: it says what the program displayed
+ * payload; docs/runtimes.md. What the driver says is hostile: it says what the program displayed
  * and how it failed, never what it was allowed or what it used.
  */
 #ifndef KARZER_ABI_RUNTIME_H
@@ -27,11 +27,11 @@ enum runtime_type {
     RUNTIME_RESULT = 64, /* uint32_t flags, uint32_t count, then `count` times
                             {uint32_t len, mime type, uint32_t len, data};
                             image/png and other binary types raw, not base64 */
-    RUNTIME_ERROR,       /* uint32_t errno (an OSError's, ENOMEM for a
-                            MemoryError, else 0), then three times
+    RUNTIME_ERROR,       /* uint32_t errno (that of a failed system call,
+                            ENOMEM without memory, else 0), then three times
                             {uint32_t len, UTF-8}: name, value, traceback */
     RUNTIME_DONE,        /* int32_t: 0, or 1 after an error, or the status that
-                            sys.exit() asked for; the block has ended. Not for
+                            the code's exit asked for; the block has ended. Not for
                             a LAST block: there the program's end says it */
 };
 
