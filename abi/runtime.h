@@ -4,8 +4,9 @@
  *
  * A stream socket at fd 3 of the driver; the agent passes its bytes through.
  * A message is two little-endian uint32 (size of the payload, type) and the
- * payload; docs/runtimes.md. What the driver says is hostile: it says what the program displayed
- * and how it failed, never what it was allowed or what it used.
+ * payload; docs/runtimes.md. What the driver says is hostile: it says what the
+ * program displayed and how it failed, never what it was allowed or what it
+ * used.
  */
 #ifndef KARZER_ABI_RUNTIME_H
 #define KARZER_ABI_RUNTIME_H
