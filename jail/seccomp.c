@@ -39,6 +39,10 @@ static int load_supervised(const struct sock_fprog *program, struct err *err)
     if (fd < 0 && errno == EINVAL)
         fd = sys_seccomp(SECCOMP_SET_MODE_FILTER,
                          SECCOMP_FILTER_FLAG_NEW_LISTENER, (void *)program);
+    if (fd < 0 && errno == EBUSY)
+        return err_set(err, ERR_HOST,
+                       "calls of this cell need a listener, and a container "
+                       "around us has the only one (seccomp notification)");
     return fd < 0 ? err_sys(err, "load the supervised system call filter") : fd;
 }
 
