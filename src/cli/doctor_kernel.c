@@ -39,16 +39,18 @@ static void look_kernel(const struct doctor *d, struct finding *f)
     finding_fix(f, "Linux 5.12 or later (Debian 12 has 6.1)");
 }
 
+/* arg: the flags. */
 static int use_filter(const void *arg)
 {
+    const unsigned *flags = arg;
     struct sock_filter allow = {.code = BPF_RET | BPF_K,
                                 .k = SECCOMP_RET_ALLOW};
     struct sock_fprog program = {.len = 1, .filter = &allow};
 
-    (void)arg;
     if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0)
         return errno;
-    return sys_seccomp(SECCOMP_SET_MODE_FILTER, 0, &program) < 0 ? errno : 0;
+    return sys_seccomp(SECCOMP_SET_MODE_FILTER, *flags, &program) < 0 ? errno
+                                                                      : 0;
 }
 
 static void look_seccomp(const struct doctor *d, struct finding *f)
@@ -61,7 +63,8 @@ static void look_seccomp(const struct doctor *d, struct finding *f)
         {SECCOMP_RET_ERRNO, "errno"},
         {SECCOMP_RET_TRAP, "trap"},
     };
-    int r = doctor_try(use_filter, NULL);
+    const unsigned flags = 0;
+    int r = doctor_try(use_filter, &flags);
 
     (void)d;
     if (r != 0) {
@@ -84,15 +87,22 @@ static void look_seccomp(const struct doctor *d, struct finding *f)
 
 static void look_notify(const struct doctor *d, struct finding *f)
 {
-    uint32_t action = SECCOMP_RET_USER_NOTIF;
+    const unsigned flags = SECCOMP_FILTER_FLAG_NEW_LISTENER;
+    int r = doctor_try(use_filter, &flags);
 
     (void)d;
-    if (sys_seccomp(SECCOMP_GET_ACTION_AVAIL, 0, &action) == 0) {
-        finding_present(f, "%s", "there");
+    if (r == 0) {
+        finding_present(f, "a filter that asks a listener loads");
         return;
     }
-    finding_missing(f, "%s", strerror(errno));
-    finding_fix(f, "Linux 5.0 or later");
+    finding_missing(f, "%s",
+                    r == EBUSY ? "another listens around us" : strerror(r));
+    snprintf(f->instead, sizeof(f->instead),
+             "refused calls are refused, and not recorded");
+    finding_fix(f, "%s",
+                r == EBUSY ? "a container whose engine does not listen "
+                             "to its system calls (seccomp notify)"
+                           : "Linux 5.0 or later");
 }
 
 static void look_landlock(const struct doctor *d, struct finding *f)
