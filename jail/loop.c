@@ -32,8 +32,6 @@
      HOLDER_HIT_CPU_TIME_KILLED)
 #define HIT_BITS 32
 #define BURY_US 2000000u
-#define SETTLE_MS 50 /* as the interval of samples */
-#define SETTLE_END_MS 1000
 #define UP_MESSAGES 3 /* an error of the socket, READY, FAILED, its end */
 
 struct state {
@@ -42,6 +40,7 @@ struct state {
     struct observer *observer;
     bool reported;                /* the child is confined, and about to exec */
     bool ready;                   /* the engine was told */
+    bool asked;                   /* it waits for USAGE */
     uint64_t wall_us;             /* the backstop; 0: none */
     uint64_t sample_us;           /* the next sample */
     uint32_t hits;                /* our own: WALL_KILLED */
@@ -176,9 +175,20 @@ static void read_child(struct state *s)
         go_ready(s);
 }
 
+/* Numbers of refused calls first, then usage; as soon as there is room. */
+static void answer_engine(struct state *s)
+{
+    struct holder_message answer = {.type = HOLDER_USAGE};
+
+    if (observer_settle(s->observer) < 0)
+        return;
+    sample(s, &answer.usage);
+    s->asked = tell(s->l->control, &answer) < 0;
+}
+
 static void read_engine(struct state *s)
 {
-    struct holder_message m, answer = {.type = HOLDER_USAGE};
+    struct holder_message m;
     ssize_t n;
 
     do
@@ -187,9 +197,7 @@ static void read_engine(struct state *s)
     if (n < 0 && errno == EAGAIN)
         return;
     if (n == (ssize_t)sizeof(m) && m.type == HOLDER_ASK && s->ready) {
-        observer_settle(s->observer, SETTLE_MS);
-        sample(s, &answer.usage);
-        tell(s->l->control, &answer);
+        s->asked = true;
         return;
     }
     if (n == (ssize_t)sizeof(m) && m.type == HOLDER_OVER) {
@@ -249,6 +257,7 @@ static void watch(struct state *s)
         int rest_ms = 0;
 
         p[0].fd = s->l->control; /* -1 is left out */
+        p[0].events = s->asked ? POLLIN | POLLOUT : POLLIN;
         p[1].fd = s->l->up;
         p[2].fd = s->l->pidfd;
         p[3].fd = s->calls == NULL ? -1 : supervise_fd(s->calls, &rest_ms);
@@ -261,6 +270,8 @@ static void watch(struct state *s)
             read_child(s);
         if (p[0].revents != 0 && s->l->control >= 0)
             read_engine(s);
+        if (s->asked && s->l->control >= 0)
+            answer_engine(s);
         if (p[2].revents != 0)
             return;
         if (p[3].revents != 0)
@@ -303,6 +314,16 @@ static void tell_failure(struct state *s, int status)
         tell(s->l->control, m);
 }
 
+/* Nothing runs any more: now there is time for an engine that reads late. */
+static void tell_end(const struct state *s, const struct holder_message *m)
+{
+    while (observer_settle(s->observer) < 0 || tell(s->l->control, m) < 0) {
+        if (errno != EAGAIN)
+            return;
+        fd_wait(s->l->control, POLLOUT, -1);
+    }
+}
+
 void loop_hold(struct loop *loop, const struct err *failed)
 {
     struct state s = {.l = loop,
@@ -326,9 +347,7 @@ void loop_hold(struct loop *loop, const struct err *failed)
         bury_cell(&s);
     if (!s.ready)
         return tell_failure(&s, status);
-    observer_settle(s.observer, SETTLE_END_MS);
     limiter_reaped(loop->j->limiter, &ru);
     sample(&s, &ended.usage);
-    if (loop->control >= 0)
-        tell(loop->control, &ended);
+    tell_end(&s, &ended);
 }

@@ -148,20 +148,20 @@ void observer_note(struct observer *o, int listener,
     k->told = k->count;
 }
 
-void observer_settle(struct observer *o, int wait_ms)
+int observer_settle(struct observer *o)
 {
-    uint64_t until = clock_us() + (uint64_t)wait_ms * 1000;
     size_t kept = 0;
 
     for (size_t i = 0; i < o->count; i++) {
         const struct holder_message m = message(&o->kinds[i]);
 
         if (o->kinds[i].count != o->kinds[i].told &&
-            tell_until(*o->control, &m, until) < 0)
+            tell(*o->control, &m) < 0 && errno == EAGAIN)
             o->kinds[kept++] = o->kinds[i];
     }
     o->count = kept;
     o->once = 0;
+    return kept == 0 ? 0 : -1;
 }
 
 /* ---- how much of it a cell gets ---- */

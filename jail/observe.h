@@ -28,7 +28,8 @@ void observer_note(struct observer *o, int listener,
 /* 0: calls may be answered; else for so many ms none is, and who asks waits. */
 int observer_rest_ms(struct observer *o);
 
-/* Tells every count that was not told yet, within wait_ms, and begins anew. */
-void observer_settle(struct observer *o, int wait_ms);
+/* Tells every count that was not told yet, and begins anew. -1: there was no
+ * room for all of them, and it is to be called again. */
+int observer_settle(struct observer *o);
 
 #endif
