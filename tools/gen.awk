@@ -91,7 +91,8 @@ function print_head() {
         print "# Mechanisms\n"
         print "What confines a run. `effective` in a result says how each one was"
         print "in force; a run is refused when one is missing, unless"
-        print "`--may-lack NAME` says that it may be.\n"
+        print "`--may-lack NAME` says that it may be; but for `observer`, which holds"
+        print "nothing ([observer.md](observer.md)).\n"
         print "| name | what |"
         print "|---|---|"
     } else {

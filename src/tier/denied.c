@@ -17,6 +17,8 @@ int denied_keep(struct cell *cell, const struct holder_message *m,
     if (more == NULL)
         return err_set(err, ERR_HOST, "out of memory");
     cell->denied = more;
-    more[cell->denied_count++] = *m;
+    more[n] = *m;
+    more[n].denied.comm[sizeof(m->denied.comm) - 1] = '\0';
+    cell->denied_count++;
     return 0;
 }
