@@ -371,3 +371,24 @@ def test_files_and_directories_go_in_with_their_modes_and_come_out(cell):
                    f"{work}:in", "--out", f"g:{out}/g")
     assert (r.status, r.text) == ("ok", "755\n755\n640\n"), r
     assert (out / "g").read_text() == "content"
+
+
+@pytest.mark.parametrize("lang, code, want", [
+    ("node", "const a = await Promise.resolve([40 + 2])\nconsole.log(a[0])", b"42\n"),
+    ("bash", "f() { echo $((40 + 2)); }\nf | cat", b"42\n"),
+])
+def test_other_languages_run_with_the_usual_memory(cell, lang, code, want):
+    """Node takes much address space, which is not memory."""
+    if not os.path.exists(f"/usr/bin/{lang}"):
+        karzer.lack(lang, f"/usr/bin/{lang} is not installed")
+    r = cell.run(code, "--lang", lang, "--mem", "256M")
+    assert (r.status, r.stdout) == ("ok", want), r
+
+
+def test_node_without_memory_is_memory(cell):
+    if not os.path.exists("/usr/bin/node"):
+        karzer.lack("node", "/usr/bin/node is not installed")
+    r = cell.run("const a = []\nfor (;;) a.push(new Array(1000).fill(Math.random()))",
+                 "--lang", "node", "--mem", "256M", "--cpu-time", seconds(60),
+                 "--wall", seconds(60))
+    assert r.status == "memory", r
