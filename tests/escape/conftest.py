@@ -4,7 +4,7 @@ import karzer
 
 def is_tried(item):
     call = getattr(item, "callspec", None)
-    if call is None or "box" not in call.params:
+    if call is None or not {"box", "attack"} <= set(call.params):
         return True
     attack, (tier, user) = call.params["attack"], call.params["box"]
     if attack.engine:
