@@ -56,7 +56,7 @@ static pid_t parse_pid(const char *s)
 }
 
 /* From "pid (name) state ppid ..."; a name may hold anything but NUL. -1: it
- * is gone or dead. */
+ * is gone. */
 static pid_t parent_of(int proc, const char *name)
 {
     char path[32], text[256];
@@ -78,7 +78,8 @@ static pid_t parent_of(int proc, const char *name)
         text[n] = 0;
         at = strrchr(text, ')');
     }
-    if (at == NULL || strlen(at) < 5 || at[2] == 'Z' || at[2] == 'X')
+    /* A zombie may have threads that live. */
+    if (at == NULL || strlen(at) < 5 || at[2] == 'X')
         return -1;
     return parse_pid(at + 4);
 }

@@ -25,6 +25,7 @@ static const struct section {
     {"kernel", doctor_kernel},
     {"namespaces", doctor_namespaces},
     {"host", doctor_host},
+    {"side channels", doctor_channels},
 };
 
 static const char *const states[] = {

@@ -42,6 +42,7 @@ struct doctor_check {
 extern const struct doctor_check doctor_namespaces[];
 extern const struct doctor_check doctor_kernel[];
 extern const struct doctor_check doctor_host[];
+extern const struct doctor_check doctor_channels[];
 
 /* ---- for the checks ---- */
 

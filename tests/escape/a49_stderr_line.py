@@ -19,4 +19,4 @@ for _ in range(5000):
 block, sent = b"x" * 65536, 0
 while sent < 4 << 20:
     sent += os.write(fd, block)
-os.write(1, b"ESCAPED: a line of 4 MB with a cap of 16K\n")
+os.write(1, b"\nESCAPED: a line of 4 MB with a cap of 16K\n")

@@ -17,4 +17,4 @@ for _ in range(2):
 sent = 0
 while sent < 8 << 20:
     sent += os.write(1, block)
-os.write(2, b"ESCAPED: 8 MB of output with a cap of 16K\n")
+os.write(2, b"\nESCAPED: 8 MB of output with a cap of 16K\n")
