@@ -407,7 +407,8 @@ static int run_words(struct run_args *args, struct option_scan *scan,
     return 0;
 }
 
-/* What --lang says, else a #! line, else a suffix, else Python. */
+/* What --lang says, else a #! line, a suffix, the interpreter's name, else
+ * Python. */
 static int lang_guess(struct request *req, struct err *err)
 {
     const struct language *lang;
@@ -419,6 +420,8 @@ static int lang_guess(struct request *req, struct err *err)
     if (language_guess(req->code, req->code_len, req->code_name, &lang, err) <
         0)
         return -1;
+    if (lang == NULL && req->interpreter != NULL)
+        lang = language_of_program(req->interpreter);
     return set_text(&req->lang, lang == NULL ? "python" : lang->name, err);
 }
 

@@ -116,8 +116,30 @@ static bool is_env(const char *word, size_t n)
            (n > 3 && memcmp(word + n - 4, "/env", 4) == 0);
 }
 
-/* The file name of the interpreter in "#!..." without a version behind it. */
-static size_t shebang_name(const char *line, const char **name)
+/* Of a path of n bytes: the file's name, without a version behind it. */
+static const struct language *by_program(const char *path, size_t n)
+{
+    for (size_t i = n; i > 0; i--)
+        if (path[i - 1] == '/') {
+            path += i;
+            n -= i;
+            break;
+        }
+    while (n > 1 && (isdigit((unsigned char)path[n - 1]) || path[n - 1] == '.'))
+        n--;
+    for (size_t i = 0; i < language_count; i++)
+        if (is_word(languages[i].shebangs, path, n))
+            return &languages[i];
+    return NULL;
+}
+
+const struct language *language_of_program(const char *path)
+{
+    return by_program(path, strlen(path));
+}
+
+/* What "#!..." names; NULL: nothing that is known. */
+static const struct language *by_shebang(const char *line)
 {
     const char *at = line + 2;
     size_t n = next_word(&at);
@@ -128,23 +150,13 @@ static size_t shebang_name(const char *line, const char **name)
             n = next_word(&at);
         } while (n > 0 && (at[0] == '-' || memchr(at, '=', n) != NULL));
     }
-    for (size_t i = 0; i < n; i++)
-        if (at[i] == '/') {
-            at += i + 1;
-            n -= i + 1;
-            i = (size_t)-1;
-        }
-    *name = at;
-    while (n > 1 && (isdigit((unsigned char)at[n - 1]) || at[n - 1] == '.'))
-        n--;
-    return n;
+    return by_program(at, n);
 }
 
 int language_guess(const char *code, size_t len, const char *name,
                    const struct language **out, struct err *err)
 {
     char line[SHEBANG_MAX];
-    const char *program;
     size_t n;
 
     *out = NULL;
@@ -162,12 +174,9 @@ int language_guess(const char *code, size_t len, const char *name,
         line[n] = code[n];
     }
     line[n] = '\0';
-    n = shebang_name(line, &program);
-    for (size_t i = 0; i < language_count; i++)
-        if (is_word(languages[i].shebangs, program, n)) {
-            *out = &languages[i];
-            return 0;
-        }
+    *out = by_shebang(line);
+    if (*out != NULL)
+        return 0;
     return language_unknown("the #! line (--lang overrides it)", line, err);
 }
 

@@ -39,6 +39,9 @@ int language_unknown(const char *option, const char *name, struct err *err);
 int language_guess(const char *code, size_t len, const char *name,
                    const struct language **out, struct err *err);
 
+/* Of an interpreter's path, by its file's name; NULL: nothing is known. */
+const struct language *language_of_program(const char *path);
+
 /* Does `name` end as a file of some language does? */
 bool language_suffix(const char *name);
 

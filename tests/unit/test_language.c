@@ -71,6 +71,18 @@ static void the_line_of_the_interpreter_says_it_first(void **state)
         assert_string_equal(guess(rows[i][0], "a.py"), rows[i][1]);
 }
 
+static void the_name_of_an_interpreter_says_it(void **state)
+{
+    (void)state;
+    assert_string_equal(language_of_program("/opt/n/bin/node")->name, "node");
+    assert_string_equal(language_of_program("/v/bin/python3.11")->name,
+                        "python");
+    assert_string_equal(language_of_program("bash")->name, "bash");
+    assert_null(language_of_program("/home/venv"));
+    assert_null(language_of_program("/opt/node/"));
+    assert_null(language_of_program(""));
+}
+
 static void a_long_line_is_read_to_its_cap(void **state)
 {
     char code[2000];
@@ -150,6 +162,7 @@ int main(void)
         cmocka_unit_test(a_name_is_looked_up),
         cmocka_unit_test(the_suffix_of_a_file_says_it),
         cmocka_unit_test(the_line_of_the_interpreter_says_it_first),
+        cmocka_unit_test(the_name_of_an_interpreter_says_it),
         cmocka_unit_test(a_long_line_is_read_to_its_cap),
         cmocka_unit_test(a_refusal_names_what_is_known),
         cmocka_unit_test(bash_takes_no_nul),
