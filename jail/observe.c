@@ -22,11 +22,13 @@
 #define NR_END 512  /* no call has a number from here on */
 #define X32 0x40000000
 
-/* 2,000 refused calls a second, and a thousand when there were none for long:
-   1% of a processor, whatever the cell does. */
+/* 2,000 refused calls a second, and a thousand when there were none for long;
+   on a slow machine fewer, so that they take a twentieth of a processor. */
 #define ALLOWANCE_MAX 1024u
 #define ALLOWANCE_PER_MS 2u
-#define REST_MS 10 /* enough for 20 more */
+#define REST_MS 10u /* enough for 20 more */
+#define REST_MAX_MS 1000u
+#define REST_FACTOR 20u
 
 struct kind {
     int32_t nr;
@@ -40,6 +42,7 @@ struct observer {
     int proc_fd;
     const int *control;
     uint64_t allowance, allowed_us; /* and when it was last added to */
+    uint64_t spent_us;              /* since then, on answers */
     unsigned once;                  /* told at once since the last settlement */
     size_t count;
     struct kind kinds[HOLDER_DENIED_KINDS];
@@ -166,18 +169,28 @@ int observer_settle(struct observer *o)
 
 /* ---- how much of it a cell gets ---- */
 
+void observer_spent(struct observer *o, uint64_t us)
+{
+    o->spent_us += us;
+}
+
 int observer_rest_ms(struct observer *o)
 {
-    uint64_t now = clock_us();
-    uint64_t ms = (now - o->allowed_us) / 1000;
+    uint64_t now, ms, need;
 
     if (o->allowance > 0)
         return 0;
-    if (ms < REST_MS)
-        return (int)(REST_MS - ms);
-    o->allowance = ms * ALLOWANCE_PER_MS;
+    now = clock_us();
+    ms = (now - o->allowed_us) / 1000;
+    need = o->spent_us * REST_FACTOR / 1000;
+    need = need < REST_MS ? REST_MS : need;
+    need = need > REST_MAX_MS ? REST_MAX_MS : need;
+    if (ms < need)
+        return (int)(need - ms);
+    o->allowance = (ms - need + REST_MS) * ALLOWANCE_PER_MS;
     if (o->allowance > ALLOWANCE_MAX)
         o->allowance = ALLOWANCE_MAX;
     o->allowed_us = now;
+    o->spent_us = 0;
     return 0;
 }

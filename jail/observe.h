@@ -25,6 +25,9 @@ struct observer *observer_begin(const struct jail *j, const int *control);
 void observer_note(struct observer *o, int listener,
                    const struct seccomp_notif *ask, int error);
 
+/* So much processor time went into answers. */
+void observer_spent(struct observer *o, uint64_t us);
+
 /* 0: calls may be answered; else for so many ms none is, and who asks waits. */
 int observer_rest_ms(struct observer *o);
 

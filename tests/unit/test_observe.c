@@ -305,6 +305,15 @@ static void past_its_allowance_a_cell_waits(void **state)
     assert_true(answered <= 2 * 1024 + 2 * taken);
 }
 
+/* A thousand took two seconds of the holder's: the next come late. */
+static void where_answers_are_dear_there_are_few(void **state)
+{
+    (void)state;
+    refuse_many(__NR_mount, 1024);
+    observer_spent(observer, 2000000);
+    assert_in_range(observer_rest_ms(observer), 500, 1000);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -319,6 +328,7 @@ int main(void)
         TOLD(words_are_bounded_and_no_number_is_lost),
         TOLD(an_engine_that_does_not_read_is_not_waited_for),
         TOLD(past_its_allowance_a_cell_waits),
+        TOLD(where_answers_are_dear_there_are_few),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
