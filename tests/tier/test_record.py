@@ -22,7 +22,7 @@ def test_a_run_is_granted_before_and_finished_after(box):
 
 def test_a_program_that_ends_at_once_has_started_all_the_same(box):
     """The holder may say ready and ended in one breath."""
-    for _ in range(25):
+    for _ in range(4 if karzer.GUEST else 25):
         r = box.exec("true")
         assert r.status == "ok" and r.effective is not None, r
         assert [e["kind"] for e in r.boundary] == [

@@ -72,7 +72,7 @@ def test_a_person_is_told_that_the_end_is_not_recorded(box):
 
 def test_on_a_full_disk_nothing_runs_and_no_end_is_called_ok(box):
     """Run after run until the disk is full, from other starts each time."""
-    for pad in (0, 1500, 2700):
+    for pad in (1500,) if karzer.GUEST else (0, 1500, 2700):
         with SmallDisk(box, "128k") as disk:
             env = {**box.user.env, "KARZER_STATE": str(disk.at)}
             path = disk.dir / "boundary.jsonl"
