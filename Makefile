@@ -9,6 +9,7 @@
 #   make bench      numbers against peers, as ratios
 #   make fuzz       ten minutes of each fuzzer; make soak: the long robustness
 #   make check-kernels   the whole suite on Debian's kernel, under qemu
+#   make analyze         gcc -fanalyzer, cppcheck, clang-tidy
 #   make conformance     CPython's test suite in a cell, module by module
 #   make coverage   which lines the unit tests reach
 
@@ -281,6 +282,10 @@ coverage: $(UNIT_NEEDS)
 soak: all build-helpers
 	KARZER_LONG=1 KARZER_TREE=$(BUILD) /usr/bin/python3 -m pytest -q \
 	    -p no:cacheprovider tests/robust
+# gcc -fanalyzer, cppcheck and clang-tidy find nothing.
+analyze: $(GEN)
+	@tools/setup analyze
+	@BUILD=$(BUILD) tools/analyze
 # CPython's own tests in a cell, beside a reference; writes the page.
 conformance: all
 	@tools/setup check
@@ -295,4 +300,4 @@ clean:
     -name '*.d' 2>/dev/null)
 FORCE:
 .PHONY: all install deb clean run check bench fuzz check-kernels build-units \
-    build-fuzzers build-helpers unit unit-san fuzzers coverage soak conformance
+    build-fuzzers build-helpers unit unit-san fuzzers coverage soak conformance analyze

@@ -40,6 +40,8 @@ static const char *text_at(const struct holder_handoff *h, uint32_t offset)
 /* "/a/b": no empty part, no "." and "..", no slash at the end; not "/". */
 static int is_plain(const char *path)
 {
+    if (path == NULL)
+        return 0;
     while (*path == '/') {
         size_t n = strcspn(++path, "/");
 

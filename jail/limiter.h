@@ -95,8 +95,17 @@ unsigned proc_sum_sample(struct limiter *l);
 /* Finds the processes of the cell; how many. */
 size_t proc_sum_walk(struct limiter *l, const pid_t **pids);
 
-/* Makes room for one more of an array. -1: no memory. */
-int array_grow(void *array, size_t *room, size_t count, size_t size);
+/* The array with room for one more, or NULL: no memory, and it stays. */
+void *array_more(void *array, size_t *room, size_t count, size_t size);
+
+/* The same for the array that `at` points to: 0 or -1. */
+#define array_grow(at, room, count)                                            \
+    ({                                                                         \
+        void *more_ = array_more(*(at), room, count, sizeof(**(at)));          \
+                                                                               \
+        *(at) = more_ == NULL ? *(at) : more_;                                 \
+        more_ == NULL ? -1 : 0;                                                \
+    })
 
 /* usage_shared.c: 0, or -1: it cannot be had. */
 int shared_new(struct limiter *l);

@@ -283,9 +283,9 @@ int limiter_build(struct limiter *l, uint8_t *effective, struct err *err)
 int limiter_new(const struct holder_handoff *h, uint8_t *effective,
                 struct limiter **out, struct err *err)
 {
-    struct limiter *l;
+    struct limiter *l = NULL;
 
-    if (limiter_find(h, &l, err) < 0)
+    if (limiter_find(h, &l, err) < 0 || l == NULL)
         return -1;
     if (limiter_build(l, effective, err) < 0) {
         limiter_free(l);

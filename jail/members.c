@@ -72,8 +72,7 @@ static bool is_dead(char state, uint64_t threads)
 static void note(struct limiter *l, pid_t pid)
 {
     if (pid > 0 && l->member_count < MEMBERS_MAX &&
-        array_grow(&l->member, &l->member_room, l->member_count,
-                   sizeof(*l->member)) == 0)
+        array_grow(&l->member, &l->member_room, l->member_count) == 0)
         l->member[l->member_count++] = pid;
 }
 

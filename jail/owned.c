@@ -164,7 +164,7 @@ int identity_owned(struct jail *j, struct err *err)
 
     if (!j->root || !has_owned(j))
         return 0;
-    j->owned = malloc(j->h->mount_count * sizeof(*j->owned));
+    j->owned = calloc(j->h->mount_count, sizeof(*j->owned));
     if (j->owned == NULL)
         return err_set(err, ERR_HOST, "out of memory");
     for (uint32_t i = 0; i < j->h->mount_count; i++)

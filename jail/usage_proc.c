@@ -60,20 +60,16 @@ void proc_sum_free(struct limiter *l)
     l->procs = NULL;
 }
 
-int array_grow(void *array, size_t *room, size_t count, size_t size)
+void *array_more(void *array, size_t *room, size_t count, size_t size)
 {
     size_t more = *room == 0 ? 64 : *room * 2;
-    void *old, *p;
 
     if (count < *room)
-        return 0;
-    memcpy(&old, array, sizeof(old));
-    p = reallocarray(old, more, size);
-    if (p == NULL)
-        return -1;
-    memcpy(array, &p, sizeof(p));
-    *room = more;
-    return 0;
+        return array;
+    array = reallocarray(array, more, size);
+    if (array != NULL)
+        *room = more;
+    return array;
 }
 
 static int read_proc(pid_t pid, const char *file, char *out, size_t size)
@@ -94,7 +90,7 @@ static uint64_t field(const char *text, const char *key)
 
 static void note_pid(struct proc_sum *s, pid_t pid)
 {
-    if (array_grow(&s->pids, &s->room, s->count, sizeof(*s->pids)) == 0)
+    if (array_grow(&s->pids, &s->room, s->count) == 0)
         s->pids[s->count++] = pid;
 }
 
@@ -137,8 +133,7 @@ static struct seen *seen_find(struct proc_sum *s, pid_t pid, uint64_t start)
     for (size_t i = 0; i < s->seen_count; i++)
         if (s->seen[i].pid == pid && s->seen[i].start == start)
             return &s->seen[i];
-    if (array_grow(&s->seen, &s->seen_room, s->seen_count, sizeof(*s->seen)) <
-        0)
+    if (array_grow(&s->seen, &s->seen_room, s->seen_count) < 0)
         return NULL;
     s->seen[s->seen_count] = (struct seen){.pid = pid, .start = start};
     return &s->seen[s->seen_count++];
@@ -285,7 +280,7 @@ static void collect_pipes(struct pipes *p, pid_t pid)
             continue;
         link[n] = '\0';
         if (strncmp(link, "pipe:[", 6) != 0 ||
-            array_grow(&p->inode, &p->room, p->count, sizeof(*p->inode)) < 0)
+            array_grow(&p->inode, &p->room, p->count) < 0)
             continue;
         p->inode[p->count++] = strtoull(link + 6, NULL, 10);
     }

@@ -104,8 +104,7 @@ static int take_line(struct shared *s, const char *line)
     if (sscanf(line, "%*s %*s %*s %31s %" SCNu64, dev, &inode) != 2 ||
         strcmp(dev, s->dev) != 0)
         return 0;
-    if (array_grow(&s->inode, &s->inodes_room, s->inodes, sizeof(*s->inode)) <
-        0)
+    if (array_grow(&s->inode, &s->inodes_room, s->inodes) < 0)
         return -1;
     s->inode[s->inodes++] = inode;
     return 0;
@@ -237,9 +236,8 @@ static void forget_thread(struct shared *s, pid_t thread)
 
 static int note_map(struct shared *s, pid_t thread, uint64_t size)
 {
-    if (array_grow(&s->size, &s->room, s->count, sizeof(*s->size)) < 0 ||
-        array_grow(&s->asked, &s->asked_room, s->asked_count,
-                   sizeof(*s->asked)) < 0)
+    if (array_grow(&s->size, &s->room, s->count) < 0 ||
+        array_grow(&s->asked, &s->asked_room, s->asked_count) < 0)
         return -1;
     s->size[s->count++] = size;
     s->sum += size;

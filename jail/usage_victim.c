@@ -63,7 +63,7 @@ static void look_at(const struct limiter *l, struct look *k, pid_t pid)
         k->dying += held;
         return;
     }
-    if (array_grow(&k->process, &k->room, k->count, sizeof(*k->process)) < 0)
+    if (array_grow(&k->process, &k->room, k->count) < 0)
         return;
     k->process[k->count++] = (struct process){.pid = pid, .held = held};
     k->held += held;

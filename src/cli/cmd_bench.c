@@ -74,7 +74,7 @@ static struct bench_case *case_add(struct bench *b, const char *name,
     b->count++;
     snprintf(c->name, sizeof(c->name), "%s", name);
     c->want = want;
-    for (size_t i = 0; argv[i] != NULL && i < ARGS_MAX; i++)
+    for (size_t i = 0; i < ARGS_MAX && argv[i] != NULL; i++)
         c->argv[i] = argv[i];
     return c;
 }

@@ -6,6 +6,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -64,6 +65,13 @@ static const char *const instead[CGROUP_PART_COUNT] = {
         "a sampled sum of all processes, and RLIMIT_CPU for each",
 };
 
+static bool is_layout(const char *name)
+{
+    const char *is = layout();
+
+    return is != NULL && strcmp(is, name) == 0;
+}
+
 static void fix_part(const struct doctor *d, struct finding *f)
 {
     char boot[256];
@@ -71,7 +79,7 @@ static void fix_part(const struct doctor *d, struct finding *f)
     if (geteuid() == 0) {
         finding_fix(f, "a writable /sys/fs/cgroup with this controller (in a "
                        "container: give it its own cgroup namespace, rw)");
-    } else if (strcmp(layout() != NULL ? layout() : "", "v2") == 0) {
+    } else if (is_layout("v2")) {
         finding_fix(f, "start karzer in a delegated scope: systemd-run --user "
                        "--scope -p Delegate=yes karzer ..., or as root");
     } else {
@@ -141,7 +149,7 @@ static void look_swap(const struct doctor *d, struct finding *f)
         finding_present(f, "this host has none, so a cell has none");
     } else if (access("/sys/fs/cgroup/memory/memory.memsw.limit_in_bytes",
                       F_OK) == 0 ||
-               strcmp(layout() != NULL ? layout() : "", "v2") == 0) {
+               is_layout("v2")) {
         finding_present(f, "a cell's is limited by its control group");
     } else {
         finding_missing(f, "this host swaps, and no control group limits it");

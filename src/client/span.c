@@ -281,8 +281,10 @@ char *span_base64(const char *text, size_t len, size_t *out_len)
         return NULL;
     while (pad < 2 && pad < len && text[len - 1 - pad] == '=')
         pad++;
-    out = to = malloc(len / 4 * 3 + 1);
-    for (size_t i = 0; out != NULL && i < len; i++) {
+    out = to = calloc(1, len / 4 * 3 + 1);
+    if (out == NULL)
+        return NULL;
+    for (size_t i = 0; i < len; i++) {
         int d = i + pad >= len ? 0 : base64_digit(text[i]);
 
         if (d < 0) {
@@ -296,8 +298,6 @@ char *span_base64(const char *text, size_t len, size_t *out_len)
             *to++ = (char)bits;
         }
     }
-    if (out == NULL)
-        return NULL;
     to -= pad;
     *to = '\0';
     *out_len = (size_t)(to - out);

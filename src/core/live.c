@@ -18,7 +18,7 @@
 int sandbox_open(struct engine *e, const struct request *req,
                  struct sandbox **out, struct result *result, struct err *err)
 {
-    struct result own;
+    struct result own = {0};
     struct result *r = result == NULL ? &own : result;
     struct displayed d = {.result = r};
     struct sandbox *sb = NULL;
@@ -79,6 +79,8 @@ static int run_next(struct sandbox *sb, const struct run_next *next,
 
     sb->start_us = clock_us();
     pump_clock_start(p, &sb->grant); /* runs out also when it never starts */
+    if (next->code == NULL && next->argv == NULL)
+        return err_set(why, ERR_INVALID, "neither code nor a command");
     if (next->code == NULL) {
         p->program = next->argv->at[0];
         p->cmd = CMD_EXEC;

@@ -101,7 +101,7 @@ static int set(json_t *object, const char *name, const char *suffix, json_t *v)
 
 int output_json(const struct output *o, const char *name, json_t *object)
 {
-    size_t len;
+    size_t len = 0;
     char *kept = output_kept(o, &len);
     bool base64, gap = o->total > len;
     json_t *text;
