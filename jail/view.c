@@ -214,6 +214,27 @@ static int scratch_bind(const struct jail *j, const struct scratch *s,
     return 0;
 }
 
+/* Directories that mounts below scratch need there. */
+static unsigned mount_points(const struct holder_handoff *h)
+{
+    unsigned count = 0;
+
+    for (uint32_t i = 0; i < h->mount_count; i++) {
+        const char *target = handoff_text(h, handoff_mount(h, i)->target);
+
+        for (size_t k = 0; k < ARRAY_LEN(scratches); k++) {
+            size_t len = strlen(scratches[k].at);
+
+            if (strncmp(target + 1, scratches[k].at, len) != 0 ||
+                target[1 + len] != '/')
+                continue;
+            for (const char *at = target + 1 + len; *at != '\0'; at++)
+                count += *at == '/';
+        }
+    }
+    return count;
+}
+
 static int scratch_make(struct jail *j, struct err *err)
 {
     const struct holder_limits *l = &j->h->limits;
@@ -224,7 +245,7 @@ static int scratch_make(struct jail *j, struct err *err)
     snprintf(options, sizeof(options), "mode=0755,size=%llu,nr_inodes=%llu",
              (unsigned long long)l->disk_bytes,
              (unsigned long long)l->inodes + 1 + ARRAY_LEN(scratches) +
-                 j->h->mount_count);
+                 mount_points(j->h));
     if (mount("scratch", "tmp", "tmpfs", MS_NOSUID | MS_NODEV, options) < 0)
         return err_sys(err, "mount scratch");
     j->scratch_fd = openat(j->root_fd, "tmp", O_PATH | O_CLOEXEC);

@@ -14,33 +14,42 @@ BARE = "user"
 TRY = ("import ctypes; l = ctypes.CDLL(None); "
        "free = 'Seccomp:\\t0' in open('/proc/self/status').read(); "
        "print('free' if l.unshare(0x10000000) == 0 or free else 'held')")
-python = ["/usr/bin/python3", "-I", "-S", "-c", TRY]
+ARGV = ["-I", "-S", "-c", TRY]
 scratch = os.environ.get("TMPDIR", "/tmp")
-ways = {}
+free, tried = [], 0
 
 
 def program(path, flags):
     return os.open(path, flags, 0o755)
 
 
-for loader in glob.glob("/lib64/ld-linux*") or glob.glob("/usr/lib*/*/ld-linux*"):
-    ways["ld.so"] = [loader, *python]
-for place in ("/dev/shm", "/tmp", scratch):
-    try:
-        with open(f"{place}/a46-copy", "wb", opener=program) as f:
-            f.write(open("/usr/bin/python3", "rb").read())
-        ways[place] = [f"{place}/a46-copy", *python[1:]]
-    except OSError:
-        pass
-with open(f"{scratch}/a46-script", "w", opener=program) as f:
-    f.write(f"#!/usr/bin/python3 -IS\n{TRY}\n")
-ways["a script"] = [f"{scratch}/a46-script"]
-free = []
-for name, argv in ways.items():
+def attempt(name, argv):
+    global tried
     try:
         done = subprocess.run(argv, capture_output=True)
     except OSError:
-        continue
+        return
+    tried += 1
     if b"free" in done.stdout:
         free.append(name)
-print("ESCAPED: " + ", ".join(free) if free else f"refused: {len(ways)} ways")
+
+
+for loader in glob.glob("/lib64/ld-linux*") or glob.glob("/usr/lib*/*/ld-linux*"):
+    attempt("ld.so", [loader, "/usr/bin/python3", *ARGV])
+for place in ("/dev/shm", "/tmp", scratch):
+    copy = f"{place}/a46-copy"
+    try:
+        with open(copy, "wb", opener=program) as f:
+            f.write(open("/usr/bin/python3", "rb").read())
+        attempt(place, [copy, *ARGV])
+        os.unlink(copy)
+    except OSError:
+        pass
+script = os.path.join(scratch, "a46-script")
+try:
+    with open(script, "w", opener=program) as f:
+        f.write(f"#!/usr/bin/python3 -IS\n{TRY}\n")
+    attempt("a script", [script])
+except OSError:
+    pass
+print("ESCAPED: " + ", ".join(free) if free else f"refused: {tried} ways")
