@@ -150,9 +150,10 @@ static int hard_take(struct import *im, struct archive_entry *e,
 {
     char to[PUT_PATH_MAX];
 
-    if (put_path(archive_entry_hardlink(e), im->put.caps.depth, to, err) < 0 ||
-        to[0] == '\0')
+    if (put_path(archive_entry_hardlink(e), im->put.caps.depth, to, err) < 0)
         return err_wrap(err, "a hard link");
+    if (to[0] == '\0')
+        return err_set(err, ERR_INVALID, "a hard link to the top");
     return put_hard(&im->put, path, to, err);
 }
 
