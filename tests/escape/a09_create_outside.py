@@ -23,6 +23,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 os.chdir(given["workspace"])
 os.makedirs("results/deep/deeper")
 os.symlink(given["victim_dir"], "link")
+open("begun", "w").close()
 print("planted: exchanging", flush=True)
 while not os.path.exists("enough"):
     for at in (b"results", b"results/deep", b"results/deep/deeper"):

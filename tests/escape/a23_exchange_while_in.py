@@ -26,6 +26,7 @@ for path in ("tree/" + name, "tree/directory/" + name):
         f.write("plain")
 os.symlink(where, "tree/link")
 os.symlink(given["host_file"], "tree/file-link")
+open("begun", "w").close()
 print("planted: exchanging", flush=True)
 while not os.path.exists("enough"):
     for a, b in ((b"tree/directory", b"tree/link"),
