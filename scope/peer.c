@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <stdint.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -38,7 +39,7 @@ static int same_namespaces(pid_t pid, struct err *err)
 /* Ours must not be higher than those it has. */
 static int same_limits(pid_t pid, struct err *err)
 {
-    for (int i = 0; i < RLIM_NLIMITS; i++) {
+    for (uint8_t i = 0; i < RLIM_NLIMITS; i++) { /* clang: an enum's */
         struct rlimit ours, theirs;
 
         if (prlimit(0, i, NULL, &ours) < 0 ||
