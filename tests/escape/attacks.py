@@ -81,6 +81,34 @@ def marker(text):
     return (escaped or found or [("nothing", text[-600:])])[-1]
 
 
+# What a program alone cannot show, and where it is shown.
+ELSEWHERE = (
+    (32, "text that makes a terminal do something",
+     "tests/escape/test_text.py, tests/tier/test_terminal.py, test_stdio.py, "
+     "test_repl.py"),
+    (42, "swap", "`effective` names it (`swap`); tests/unit/test_limiter.c"),
+    (43, "a client that is killed", "tests/tier/test_end.py, test_crash.py"),
+    (49, "nobody reads, a closed stdin or stdout, a line of 100 MB",
+     "tests/escape/test_supervisor.py, tests/tier/test_stdio.py, "
+     "tests/robust/test_robust.py"),
+    (50, "a record that grows", "tests/escape/test_supervisor.py, "
+     "tests/tier/test_observer.py; the kernel's log: SECURITY.md"),
+    (51, "short children, daemons", "tests/tier/test_usage.py"),
+    (52, "heap, maps, memfd, sockets, who is killed",
+     "tests/tier/test_limits.py, test_review.py"),
+    (55, "what is the caller's: watches, signals, queues, terminals",
+     "tests/escape/test_supervisor.py, tests/tier/test_limits.py"),
+    (57, "processor time that is carried over", "tests/escape/test_supervisor.py"),
+    (58, "storms of signals; signals that the caller ignores",
+     "tests/escape/test_supervisor.py"),
+    (59, "SIGKILL of engine and holder, full disks, busy groups",
+     "tests/escape/test_supervisor.py, tests/tier/test_end.py, test_crash.py, "
+     "tests/robust"),
+    (60, "a frozen group", "tests/escape/test_supervisor.py"),
+    (63, "side channels", "SECURITY.md; `karzer doctor` shows the host's"),
+)
+
+
 def page():
     """docs/attacks.md."""
     print("<!-- Made by tools/gen from the files in tests/escape. -->\n"
@@ -94,6 +122,9 @@ def page():
                          for text in a.says.split("\n\nBlocked "))
         bare = f"succeeds as {a.bare}" if a.bare else a.bare_cannot
         print(f"| {a.line} | `{a.name[4:]}` | {does} | {blocked} | {bare} |")
+    print("\n## Elsewhere\n\n| | what | where |\n|--|--|--|")
+    for line, what, where in ELSEWHERE:
+        print(f"| {line} | {what} | {where} |")
 
 
 if __name__ == "__main__":

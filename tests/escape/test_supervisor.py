@@ -31,8 +31,8 @@ ONE = "print({what}(0))\n"
 PYTHON = ("/usr/bin/python3", "-I", "-S", "-c")
 
 
-@pytest.mark.kernel
-@pytest.mark.parametrize("what", ["inotify", "signals", "queue"])
+@pytest.mark.parametrize("what", [
+    pytest.param("inotify", marks=pytest.mark.kernel), "signals", "queue"])
 def test_what_the_kernel_counts_for_a_user_is_not_all_taken(box, what):
     """A cell takes all that it can have; then the caller still gets his."""
     p = box.start("exec", "--tier", box.tier, "--wall", "1h", "--cpu-time", "1h",
