@@ -190,7 +190,7 @@ def test_an_engine_that_stands_still_does_not_stop_the_clock(box):
 @pytest.mark.parametrize("killed", [False, True])
 def test_a_frozen_group_is_ended_all_the_same(box, killed):
     """Somebody froze the cell's group; nobody thaws it."""
-    p = box.start("exec", "--tier", box.tier, "--wall", karzer.seconds(2), "--",
+    p = box.start("exec", "--tier", box.tier, "--wall", karzer.brief(2), "--",
                   "sleep", "54321")
     try:
         assert karzer.wait_until(lambda: cells("sleep 54321"))
