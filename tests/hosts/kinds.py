@@ -62,6 +62,9 @@ class Kind:
             script = filled("; ".join(["set -e", *self.steps]), fill)
             words += ["/usr/bin/unshare", *self.unshare, "/bin/sh", "-c",
                       script + '; exec "$@"', "sh"]
+        if self.who == "session":
+            words += ["/usr/bin/su", "-s", "/bin/sh", "-c", 'exec "$@"', "--", "user",
+                      "sh"]
         if self.caps:
             words += ["/usr/bin/setpriv", f"--bounding-set={self.caps}", "--"]
         return [*words, *user.prefix, *(filled(w, fill) for w in self.inside)], made
@@ -144,4 +147,22 @@ KINDS = [
          [OWN_PROC, "mount -o remount,hidepid=2 /proc", CGROUPS],
          unshare=["-mpf"], inside=["{helper}/refuse_namespaces"], tier=None,
          fix="remount,hidepid=0 /proc"),
+    Kind("cgroup v2", "Debian's 6.1 under qemu, without an init system", "root",
+         boot="plain"),
+    Kind("cgroup v2, ordinary user", "the same, nothing delegated", "user",
+         boot="plain"),
+    Kind("cgroup v2, delegated", "the same, v2 groups that belong to the user",
+         "user", groups="all", boot="plain"),
+    Kind("systemd", "Debian's 6.1 and systemd 252 under qemu", "root",
+         boot="systemd"),
+    Kind("systemd, a user's session", "the same, by su and pam_systemd", "session",
+         boot="systemd"),
+    Kind("systemd, a user without a session", "the same, by setpriv: no systemd of "
+         "his own", "user", boot="systemd"),
+    Kind("a kernel as WSL2's", "Debian's 6.1, booted with cgroup_disable=memory "
+         "and without Landlock", "root", boot="wsl"),
+    Kind("a kernel as WSL2's, ordinary user", "the same", "user", boot="wsl"),
+    Kind("a kernel as WSL2's, user.max_user_namespaces=0", "the same, with that "
+         "sysctl", "user", ["echo 0 >/proc/sys/user/max_user_namespaces"],
+         boot="wsl", tier=None, fix="neither namespaces nor Landlock"),
 ]

@@ -32,7 +32,7 @@ def write(kind, line):
     text = PAGE.read_text()
     old = rows().get(kind.name)
     if old is None:
-        mark = f"<!-- {kind.boot or 'here'} -->"
+        mark = "<!-- guest -->" if kind.boot else "<!-- here -->"
         text = text.replace(mark, line + "\n" + mark)
     else:
         text = text.replace(old, line)
@@ -41,6 +41,8 @@ def write(kind, line):
 
 def check(kind, tier, mechanisms):
     line = row(kind, tier, mechanisms)
+    if kind.boot and rows().get(kind.name) != line:
+        print("ROW", line, flush=True)  # the guest's pages are gone with it
     if WRITE:
         write(kind, line)
     assert rows().get(kind.name) == line, (
