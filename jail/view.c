@@ -98,7 +98,9 @@ static int root_make(struct jail *j, struct err *err)
     if (j->root_fd < 0 || fstat(j->root_fd, &st) < 0)
         return err_sys(err, "mount a tmpfs");
     j->root_dev = st.st_dev;
-    if (mount(NULL, "/", NULL, MS_PRIVATE, NULL) < 0)
+    /* All of it: under systemd mounts are shared, and what root's cell takes
+     * down would be taken from the host, too. */
+    if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
         return err_sys(err, "make / private");
     if (sys_move_mount(j->root_fd, "", AT_FDCWD, "/", MOVE_MOUNT_F_EMPTY_PATH) <
         0)

@@ -4,6 +4,7 @@ says in one line what it needs.
 import json
 import os
 import resource
+import subprocess
 
 import pytest
 
@@ -71,6 +72,22 @@ def test_a_run_is_as_strong_as_that_and_says_so(host):
     assert (r.status, r.text) == ("ok", "1\n"), r
     assert r.effective["tier"] == host.kind.tier, r.effective
     page.check(host.kind, host.kind.tier, r.effective["mechanisms"])
+
+
+@pytest.mark.skipif(karzer.GUEST, reason="once is enough")
+@pytest.mark.parametrize("tier", ["process", "container"])
+def test_where_mounts_are_shared_as_under_systemd_a_run_takes_none_away(
+        session, users, tier):
+    if "root" not in users:
+        conftest.lack("root", "an ordinary user's are never shared")
+    done = subprocess.run(
+        ["/usr/bin/unshare", "-m", "/bin/sh", "-c",
+         "mount --make-rshared / && cat /proc/self/mountinfo && echo RUN && "
+         'LANG=C "$@" && cat /proc/self/mountinfo', "sh", str(session.karzer), "run",
+         "--tier", tier, "print(1)"], env=users["root"].env, capture_output=True,
+        text=True, check=True)
+    before, after = done.stdout.split("RUN\n")
+    assert after == "1\n" + before, done
 
 
 def test_every_attack_is_blocked_in_that_tier(host):
