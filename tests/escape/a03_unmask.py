@@ -9,6 +9,7 @@ import ctypes
 import os
 
 WANTS = ("call.denied", "umount2")
+WITHOUT_NAMESPACES = False
 BARE = "root"
 
 libc = ctypes.CDLL(None, use_errno=True)

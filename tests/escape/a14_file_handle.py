@@ -32,7 +32,10 @@ def handles(path):
 
 why = set()
 for start in ("/usr/bin/env", "/usr", "/etc/passwd", "/", "/tmp"):
-    at = os.open(start, os.O_RDONLY)
+    try:
+        at = os.open(start, os.O_RDONLY)
+    except OSError:
+        continue  # where Landlock alone hides it
     for handle, rest in handles(given["host_file"]):
         for flags in (0, os.O_PATH):
             fd = libc.syscall(304, at, handle, flags)

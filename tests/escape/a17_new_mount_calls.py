@@ -8,6 +8,7 @@ import ctypes
 import os
 
 WANTS = ("call.denied", "fsopen")
+WITHOUT_NAMESPACES = False
 BARE = "root"
 
 libc = ctypes.CDLL(None, use_errno=True)

@@ -9,6 +9,7 @@ import os
 import struct
 
 WANTS = ("call.denied", "mount_setattr")
+WITHOUT_NAMESPACES = False
 BARE = "root"
 
 libc = ctypes.CDLL(None, use_errno=True)

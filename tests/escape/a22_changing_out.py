@@ -10,6 +10,7 @@ import os
 import sys
 
 WANTS = None
+WITHOUT_NAMESPACES = False
 BARE = "root"
 NEEDS = ("host_file", "out")
 OPTIONS = ("--out", "/tmp/out:{out}")

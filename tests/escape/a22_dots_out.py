@@ -9,6 +9,7 @@ import os
 import sys
 
 WANTS = None
+WITHOUT_NAMESPACES = False
 BARE_CANNOT = "what is attacked is karzer's agent"
 NEEDS = ("host_file", "out")
 OPTIONS = ("--out", "/tmp/out:{out}", "--out", "/tmp/agent:{out}/agent",

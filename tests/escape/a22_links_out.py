@@ -9,6 +9,7 @@ import os
 import sys
 
 WANTS = ("file.refused", "/tmp/out/absolute")
+WITHOUT_NAMESPACES = False
 BARE = "root"
 NEEDS = ("host_file", "out")
 OPTIONS = ("--out", "/tmp/out:{out}")

@@ -9,6 +9,7 @@ import os
 import sys
 
 WANTS = None
+WITHOUT_NAMESPACES = False
 BARE = "root"
 NEEDS = ("victim_dir", "host_file", "workspace")
 OPTIONS = ("--workspace", "{workspace}:rw", "--out", "/tmp/file:{workspace}/file",

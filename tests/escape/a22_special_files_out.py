@@ -10,6 +10,7 @@ import socket
 import sys
 
 WANTS = ("file.refused", "/tmp/out/fifo")
+WITHOUT_NAMESPACES = False
 BARE = "root"
 NEEDS = ("out",)
 OPTIONS = ("--out", "/tmp/out:{out}")

@@ -9,6 +9,7 @@ import stat
 import sys
 
 WANTS = ("file.refused", "a fifo")
+WITHOUT_NAMESPACES = False
 BARE = "root"
 NEEDS = ("host_file", "hostile_tree")
 OPTIONS = ("--in", "{hostile_tree}:/tmp/tree")

@@ -10,6 +10,7 @@ import os
 import struct
 
 WANTS = None
+WITHOUT_NAMESPACES = False
 BARE = "root"
 
 libc = ctypes.CDLL(None, use_errno=True)

@@ -8,6 +8,7 @@ filter loaded and no right left; the program is its child.
 import os
 
 WANTS = None
+WITHOUT_NAMESPACES = False
 BARE = "user"
 
 found, seen = [], 0

@@ -10,6 +10,7 @@ import os
 import sys
 
 WANTS = None
+WITHOUT_NAMESPACES = False
 BARE = "user"
 NEEDS = ("host_file",)
 
