@@ -21,6 +21,7 @@
 #include "src/cli/child.h"
 #include "src/cli/doctor.h"
 #include "src/core/boundary.h"
+#include "src/tier/scope.h"
 
 /* ---- control groups ---- */
 
@@ -80,13 +81,30 @@ static void fix_part(const struct doctor *d, struct finding *f)
         finding_fix(f, "a writable /sys/fs/cgroup with this controller (in a "
                        "container: give it its own cgroup namespace, rw)");
     } else if (is_layout("v2")) {
-        finding_fix(f, "start karzer in a delegated scope: systemd-run --user "
-                       "--scope -p Delegate=yes karzer ..., or as root");
+        finding_fix(f, "log in by a session of systemd's (or loginctl "
+                       "enable-linger), start karzer in a delegated scope: "
+                       "systemd-run --user --scope -p Delegate=yes karzer ..., "
+                       "or as root");
     } else {
         finding_fix_boot(f, d, "systemd.unified_cgroup_hierarchy=1");
         snprintf(boot, sizeof(boot), "%.250s", f->fix);
         finding_fix(f, "run karzer as root, or %s", boot);
     }
+}
+
+/* An ordinary user's, under systemd: not where we are, but where his holders
+ * are started. */
+static bool look_scope(const struct doctor *d, struct finding *f)
+{
+    int r = geteuid() == 0 ? -1 : scope_look(&d->dirs, NULL);
+
+    if (r >= 0)
+        finding_present(f, "%s",
+                        r > 0 ? "v2, in the delegated scope of the parked "
+                                "karzer-scope"
+                              : "v2, in a delegated scope that the first run "
+                                "asks systemd for");
+    return r >= 0;
 }
 
 static void look_part(const struct doctor *d, struct finding *f,
@@ -108,7 +126,7 @@ static void look_part(const struct doctor *d, struct finding *f,
         finding_missing(f, "%s",
                         host.why[part] != NULL ? host.why[part] : "not there");
     cgroup_close(&host);
-    if (tree >= 0)
+    if (tree >= 0 || look_scope(d, f))
         return;
     snprintf(f->instead, sizeof(f->instead), "%s", instead[part]);
     fix_part(d, f);

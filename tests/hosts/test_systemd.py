@@ -13,8 +13,9 @@ import karzer
 UID = 1000
 RUNTIME = pathlib.Path(f"/run/user/{UID}")
 SOCKET = RUNTIME / "karzer" / "scope"
-pytestmark = pytest.mark.skipif(os.environ.get("KARZER_BOOT") != "systemd",
-                                reason="needs the boot with systemd")
+pytestmark = [pytest.mark.guest,
+              pytest.mark.skipif(os.environ.get("KARZER_BOOT") != "systemd",
+                                 reason="needs the boot with systemd")]
 IDS = ["/usr/bin/setpriv", "--reuid", str(UID), "--regid", str(UID),
        "--clear-groups", "--"]
 ASK = ("import socket, struct, sys\n"
