@@ -58,7 +58,8 @@ def run_batch(box, some):
             "seconds": 15 * min(karzer.SLOW, 6),
             "attacks": [[a.name, *g.words(a.needs)] for a in some]})
         r = run_in_cell(g, files, ["batch.py"],
-                        ["--wall", karzer.seconds(60), "--mem", "512M"])
+                        ["--wall", karzer.seconds(60), "--cpu-time",
+                         karzer.seconds(60), "--mem", "512M"])
         happened = g.happened()
     told = [json.loads(line) for line in r.text.splitlines()
             if line.startswith("{")]
