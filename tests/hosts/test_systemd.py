@@ -114,13 +114,14 @@ def test_who_is_another_or_confined_gets_no_holder(cell):
     how(cell)
     python = ["/usr/bin/python3", "-I", "-S", "-c", ASK]
     ways = {"another user": [],
-            "it is confined otherwise": [*IDS[:1], "--no-new-privs", *IDS[1:]],
+            "it is confined otherwise": [*cell.user.prefix, "/usr/bin/setpriv",
+                                         "--no-new-privs", "--"],
             "another user namespace": [*IDS, "/usr/bin/unshare", "-U",
                                        f"--map-user={UID}"],
             "another mnt namespace": ["/usr/bin/unshare", "-m", *IDS]}
     for why, prefix in ways.items():
         done = subprocess.run([*prefix, *python], capture_output=True, text=True,
-                              check=False)
+                              env=cell.user.env, check=False)
         assert why in done.stdout, (why, done)
 
 
