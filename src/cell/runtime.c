@@ -131,7 +131,7 @@ static bool is_twice(const struct runtime_mime *mimes, size_t last)
 static int take_mime(struct cursor *c, struct runtime_mime *mime,
                      struct err *err)
 {
-    struct text type, data;
+    struct text type = {0}, data = {0};
 
     if (take_text(c, &type, err) < 0)
         return -1;
@@ -172,7 +172,7 @@ static int take_result(struct runtime_parser *p, struct cursor c,
 static int take_error(struct runtime_parser *p, struct cursor c,
                       struct err *err)
 {
-    struct text text[3];
+    struct text text[3] = {{0}};
     uint32_t sys = 0;
 
     if (take_u32(&c, &sys, err) < 0)

@@ -83,7 +83,7 @@ static void argv_fill(enum attack_id id, const struct plant *p,
 
 static bool has(const char *text, size_t len, const char *word)
 {
-    return memmem(text, len, word, strlen(word)) != NULL;
+    return len > 0 && memmem(text, len, word, strlen(word)) != NULL;
 }
 
 static bool has_secret(enum attack_id id, const struct plant *p,

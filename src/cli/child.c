@@ -104,7 +104,7 @@ int child_run(char *const argv[], int timeout_ms, struct buf *out,
     AUTO(fd) int from = -1;
     AUTO(fd) int to = -1;
     uint64_t begun;
-    pid_t pid;
+    pid_t pid = 0;
     int both[2];
 
     if (pipe2(both, O_CLOEXEC) < 0)
@@ -113,7 +113,7 @@ int child_run(char *const argv[], int timeout_ms, struct buf *out,
     to = both[1];
     begun = clock_us();
     errno = start(argv, to, &pid);
-    if (errno != 0)
+    if (errno != 0 || pid <= 0)
         return err_sys(err, "start %s", argv[0]);
     fd_drop(&to);
     if (collect(from, begun + (uint64_t)timeout_ms * 1000, out) < 0)
