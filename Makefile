@@ -11,7 +11,7 @@
 #   make check-kernels   the whole suite on Debian's kernel, under qemu
 #   make analyze         gcc -fanalyzer, cppcheck, clang-tidy
 #   make conformance     CPython's test suite in a cell, module by module
-#   make coverage   which lines the unit tests reach
+#   make coverage        which lines the unit and tier tests reach
 
 PREFIX ?= /usr/local
 DESTDIR ?=
@@ -274,11 +274,17 @@ fuzzers:
 	    CFLAGS='$(SAN) -fsanitize=fuzzer-no-link' build-fuzzers
 fuzz: fuzzers
 	@tools/fuzz $(BUILD)/fuzz/test $(or $(FUZZ_SECONDS),600)
-coverage: $(UNIT_NEEDS)
-	@$(MAKE) --no-print-directory BUILD=$(BUILD)/cov OPT='-O0 -g' \
-	    CFLAGS=--coverage LDFLAGS=--coverage UNIT_NEEDS= unit
-	@gcov -n $$(find $(BUILD)/cov/obj -name '*.gcda' -not -path '*/tests/*') \
-	    | grep -A1 "^File '\(src\|jail\|agent\)/.*\.c'"
+# The programs as well, as root runs them in the tier suite; an object leaves its
+# counts beside itself, whoever ran it.
+COV := BUILD=$(BUILD)/cov MUSL= OPT='-O0 -g' CFLAGS=--coverage LDFLAGS=--coverage
+coverage:
+	@tools/setup check
+	@$(MAKE) --no-print-directory $(COV) all build-helpers build-units
+	@find $(BUILD)/cov -name '*.gcda' -delete
+	-@umask 0; $(MAKE) --no-print-directory $(COV) UNIT_NEEDS= unit
+	-@umask 0; KARZER_TREE=$(BUILD)/cov /usr/bin/python3 -m pytest -q \
+	    -p no:cacheprovider tests/tier -k 'root or not user'
+	@tools/coverage $(BUILD)/cov
 soak: all build-helpers
 	KARZER_LONG=1 KARZER_TREE=$(BUILD) /usr/bin/python3 -m pytest -q \
 	    -p no:cacheprovider tests/robust
