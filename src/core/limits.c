@@ -211,7 +211,7 @@ void limit_format(const struct limit_row *row, uint64_t value, char *out,
     for (const struct suffix *s = unit->suffixes; s->text != NULL; s++) {
         uint64_t thousandths;
 
-        if (value < s->scale ||
+        if (s->scale == 0 || value < s->scale ||
             __builtin_mul_overflow(value, 1000u, &thousandths))
             continue;
         if (value % s->scale == 0 ||

@@ -281,9 +281,9 @@ int record_last(int dir, int fd, uint64_t size, struct record_tail *out,
     AUTO(mem) uint64_t *full = NULL;
     AUTO(fd) int old = -1;
     char name[RECORD_NAME_SIZE];
-    struct record_tail t;
+    struct record_tail t = {0};
     struct stat st;
-    size_t count;
+    size_t count = 0;
 
     if (tail_of(fd, size, &t, err) < 0)
         return -1;

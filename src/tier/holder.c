@@ -60,7 +60,7 @@ int holder_slot_dir(const struct dirs *dirs, const char **dir, struct err *err)
 
 void tiers_sweep(const struct dirs *dirs)
 {
-    const char *dir;
+    const char *dir = NULL;
 
     if (holder_slot_dir(dirs, &dir, NULL) < 0)
         return;
@@ -129,7 +129,7 @@ int holder_start(const struct grant *grant, enum holder_tier tier,
 {
     struct cell *cell = calloc(1, sizeof(*cell));
     AUTO(fd) int handoff = -1;
-    const char *slots;
+    const char *slots = NULL;
 
     if (cell == NULL)
         return err_set(err, ERR_HOST, "out of memory");
