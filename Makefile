@@ -276,7 +276,9 @@ fuzz: fuzzers
 	@tools/fuzz $(BUILD)/fuzz/test $(or $(FUZZ_SECONDS),600)
 # The programs as well, as root runs them in the tier suite; an object leaves its
 # counts beside itself, whoever ran it.
-COV := BUILD=$(BUILD)/cov MUSL= OPT='-O0 -g' CFLAGS=--coverage LDFLAGS=--coverage
+# What shares memory with a child until its exec would lose its own counts to it.
+COV := BUILD=$(BUILD)/cov MUSL= OPT='-O0 -g' LDFLAGS=--coverage \
+       CFLAGS='--coverage -Dvfork=fork'
 coverage:
 	@tools/setup check
 	@$(MAKE) --no-print-directory $(COV) all build-helpers build-units
