@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/magic.h>
+#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -128,10 +129,17 @@ static char *mount_point(char *line, struct err *err)
 typedef int each_fn(const struct jail *j, const char *path, void *ctx,
                     struct err *err);
 
-static int each_mount(const struct jail *j, each_fn *each, void *ctx,
-                      struct err *err)
+static int list_open(const struct jail *j, struct err *err)
 {
     int fd = openat(j->proc_fd, "self/mountinfo", O_RDONLY | O_CLOEXEC);
+
+    return fd < 0 ? err_sys(err, "read the list of mounts") : fd;
+}
+
+/* Closes fd. */
+static int each_mount(const struct jail *j, int fd, each_fn *each, void *ctx,
+                      struct err *err)
+{
     AUTO(file) FILE *f = fd < 0 ? NULL : fdopen(fd, "r");
     char *line = NULL;
     size_t room = 0;
@@ -162,7 +170,9 @@ static int mask_one(const struct jail *j, const char *path, void *ctx,
 
 int below_mask(const struct jail *j, struct err *err)
 {
-    return each_mount(j, mask_one, NULL, err);
+    int fd = list_open(j, err);
+
+    return fd < 0 ? -1 : each_mount(j, fd, mask_one, NULL, err);
 }
 
 static int look_at(const struct jail *j, const char *path, void *ctx,
@@ -173,7 +183,23 @@ static int look_at(const struct jail *j, const char *path, void *ctx,
     return 0;
 }
 
-int below_look(const struct jail *j, bool *found, struct err *err)
+int below_open(struct jail *j, struct err *err)
 {
-    return each_mount(j, look_at, found, err);
+    j->list_fd = list_open(j, err);
+    return j->list_fd < 0 ? -1 : 0;
+}
+
+/* The child has a copy of what was mounted at its clone: when anything changed
+ * since the list was opened, ours may be another (proc_pid_mounts(5)). */
+int below_look(struct jail *j, bool *found, struct err *err)
+{
+    AUTO(fd) int same = fcntl(j->list_fd, F_DUPFD_CLOEXEC, 0);
+    struct pollfd p = {.fd = same, .events = POLLPRI};
+
+    if (same < 0)
+        return err_sys(err, "read the list of mounts");
+    if (each_mount(j, fd_take(&j->list_fd), look_at, found, err) < 0)
+        return -1;
+    *found = *found || poll(&p, 1, 0) != 0;
+    return 0;
 }

@@ -15,7 +15,9 @@
 
 int below_mask(const struct jail *j, struct err *err);
 
-/* In the holder: is there anything that below_mask would look at? */
-int below_look(const struct jail *j, bool *found, struct err *err);
+/* In the holder, before the clone of the child; and then: is there anything
+ * that below_mask would look at? */
+int below_open(struct jail *j, struct err *err);
+int below_look(struct jail *j, bool *found, struct err *err);
 
 #endif

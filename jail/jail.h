@@ -37,6 +37,7 @@ struct jail {
     int agent_fd; /* the agent's program */
     int up_fd;    /* the child's socket to the holder */
     int tree_fd;  /* fallback: the scratch directory, O_RDONLY */
+    int list_fd;  /* the list of mounts, open since before the clone */
     int *owned;   /* trees of the OWNED mounts, by row, or -1; NULL: none */
 
     /* the child, while it builds the view */

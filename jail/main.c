@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "jail/enter.h"
+#include "jail/below.h"
 #include "jail/fallback.h"
 #include "jail/handoff.h"
 #include "jail/identity.h"
@@ -121,6 +122,8 @@ static int hold(struct jail *j, struct err *err)
     if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair) < 0)
         return err_sys(err, "socketpair");
     j->up_fd = pair[1];
+    if (below_open(j, err) < 0)
+        return -1;
     loop.pid = clone_child(j, &pidfd, err);
     if (loop.pid < 0)
         return -1;
@@ -147,6 +150,7 @@ int main(void)
                      .proc_fd = -1,
                      .up_fd = -1,
                      .tree_fd = -1,
+                     .list_fd = -1,
                      .agent_fd = -1,
                      .scratch_fd = -1};
     struct err err = {0};

@@ -359,7 +359,7 @@ int sockets_list(const struct jail *j, int *list, struct err *err)
     return *list < 0 && errno != ENOENT ? err_sys(err, "/proc/net/unix") : 0;
 }
 
-int sockets_look(const struct jail *j, int list, bool *found, struct err *err)
+int sockets_look(struct jail *j, int list, bool *found, struct err *err)
 {
     *found = false;
     if (below_look(j, found, err) < 0)

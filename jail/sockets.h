@@ -22,7 +22,7 @@ int sockets_list(const struct jail *j, int *list, struct err *err);
 
 /* In the holder: does that list, or that of the mounts, have anything that the
  * cell may see? */
-int sockets_look(const struct jail *j, int list, bool *found, struct err *err);
+int sockets_look(struct jail *j, int list, bool *found, struct err *err);
 
 /* In the child, with the answer. Still in the host's network namespace. */
 int sockets_mask(struct jail *j, bool found, struct err *err);
