@@ -203,10 +203,8 @@ static int walk_all(struct jail *j, struct err *err)
         .j = j, .entries = WALK_ENTRIES, .until = clock_us() + WALK_US};
 
     for (uint32_t i = 0; i < j->h->mount_count; i++)
-        if (walk_row(&w, handoff_mount(j->h, i), err) < 0) {
-            j->mechanism = HOLDER_FILES;
-            return -1;
-        }
+        if (walk_row(&w, handoff_mount(j->h, i), err) < 0)
+            return -1; /* nothing may lack here: no mechanism is named */
     return 0;
 }
 

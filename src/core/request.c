@@ -230,6 +230,12 @@ int request_workspace(struct request *req, const char *dir, bool rw,
                        "--workspace: %.200s is not a directory; --in copies a "
                        "file in",
                        dir);
+    /* the cell has no more rights, and an empty directory would be a lie */
+    if (faccessat(fd, ".", R_OK | X_OK, 0) < 0)
+        return err_sys(err,
+                       "--workspace: %.200s: you need the rights to list and "
+                       "enter it",
+                       dir);
     if (req->workspace != NULL)
         return err_set(err, ERR_INVALID, "--workspace: given twice");
     req->workspace = strdup(real);

@@ -181,3 +181,13 @@ def test_no_socket_holds_more_than_memory_allows(box, code):
     assert peak is None or peak < HELD, r
     if code is PAIRS and r.status == "ok":
         assert int(r.text) < HELD, r
+
+
+@pytest.mark.users("user")
+def test_a_workspace_that_its_caller_cannot_list_is_no_empty_one(box):
+    work = box.user.work()
+    work.chmod(0o300)
+    done = box.cli("exec", "--tier", box.tier, "--workspace", f"{work}:ro",
+                   "--", "true")
+    work.chmod(0o700)
+    assert done.returncode == 125 and b"--workspace" in done.stderr, done
