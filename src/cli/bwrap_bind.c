@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "src/base/auto.h"
+#include "src/base/path.h"
 
 /* Trees whose owners are shown as they are: root's secrets stay root's. */
 static const char *const systems[] = {
@@ -111,12 +112,16 @@ static int bind_null(struct bwrap *b, const struct bwrap_row *row,
 int take_bind(struct bwrap *b, const struct bwrap_row *row, char **words_,
               struct err *err)
 {
-    AUTO(mem) char *source = realpath(words_[0], NULL);
-    char target[PATH_MAX];
+    AUTO(fd) int fd = -1;
+    char source[PATH_MAX], target[PATH_MAX];
 
-    if (source == NULL && is_try(row) && errno == ENOENT)
+    if (is_try(row) && access(words_[0], F_OK) < 0 && errno == ENOENT)
         return 0;
-    if (source == NULL)
+    /* a link that a cell may have made leads nowhere */
+    fd = path_open(words_[0], err);
+    if (fd < 0)
+        return err_wrap(err, "--%s", row->name);
+    if (path_name(fd, source, sizeof(source)) < 0)
         return err_sys(err, "--%s: %.200s", row->name, words_[0]);
     if (bwrap_plain(row, words_[1], target, err) < 0)
         return -1;

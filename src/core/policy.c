@@ -10,6 +10,7 @@
 #include "src/base/auto.h"
 #include "src/core/interpreter.h"
 #include "src/core/language.h"
+#include "src/core/own.h"
 #include "src/core/tier.h"
 
 void grant_fini(struct grant *grant)
@@ -93,32 +94,23 @@ static bool is_below(const char *path, const char *dir)
     return strncmp(path, dir, n) == 0 && (path[n] == '\0' || path[n] == '/');
 }
 
-/* One of the two stands in the other, links resolved. */
-static bool overlap(const char *a, const char *b)
-{
-    char x[PATH_MAX], y[PATH_MAX];
-
-    if (realpath(a, x) == NULL || realpath(b, y) == NULL)
-        return false; /* what is not there holds nothing */
-    return is_below(x, y) || is_below(y, x);
-}
-
 /* Nothing inside may reach what manages it: the record, and with rights to
  * write the programs that the next run starts. */
 static int own_things_decide(const struct dirs *dirs, const struct request *req,
                              struct err *err)
 {
-    if (overlap(req->workspace, dirs->state))
+    char place[DIRS_PATH_MAX];
+
+    if (own_record(dirs, req->workspace))
         return err_set(err, ERR_DENIED,
                        "--workspace: %s holds karzer's own record (%s): show a "
                        "smaller directory, or set KARZER_STATE to one outside",
                        req->workspace, dirs->state);
-    if (req->workspace_rw && (overlap(req->workspace, dirs->libexec) ||
-                              overlap(req->workspace, dirs->share)))
+    if (req->workspace_rw && own_written(dirs, req->workspace, place))
         return err_set(err, ERR_DENIED,
                        "--workspace: %s holds the karzer that runs this (%s), "
                        "and the code could change it: use an installed one",
-                       req->workspace, dirs->libexec);
+                       req->workspace, place);
     return 0;
 }
 

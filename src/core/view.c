@@ -17,6 +17,7 @@
 
 #include "src/base/auto.h"
 #include "src/core/grant.h"
+#include "src/core/own.h"
 
 #define SLOTS "/run/karzer" /* root's */
 
@@ -149,20 +150,19 @@ static bool real(const char *path, char out[PATH_MAX])
     return realpath(path, out) != NULL;
 }
 
+/* A cover would not do here: what is above it can be renamed. */
 static int written_check(const struct dirs *dirs, const struct view_row *row,
                          struct err *err)
 {
-    const char *const ours[] = {dirs->libexec, dirs->share, SLOTS};
-    char path[PATH_MAX];
+    char place[DIRS_PATH_MAX];
 
-    for (size_t i = 0; row->rw && i < ARRAY_LEN(ours); i++)
-        if (real(ours[i], path) &&
-            (is_below(path, row->source) || is_below(row->source, path)))
-            return err_set(err, ERR_DENIED,
-                           "--%s: %.200s holds what runs this cell (%.200s), "
-                           "and the code could change it: show it read-only",
-                           row->option, row->source, path);
-    return 0;
+    if (!row->rw || !own_written(dirs, row->source, place))
+        return 0;
+    return err_set(err, ERR_DENIED,
+                   "--%s: %.200s holds what runs or records this cell "
+                   "(%.200s), and the code could change it: show it "
+                   "read-only, or what is needed of it",
+                   row->option, row->source, place);
 }
 
 /* The record is in there: an empty directory over it. */
@@ -184,7 +184,12 @@ static int record_cover(const struct dirs *dirs, const struct view_row *row,
                        "--%s: %.200s is of karzer's own record", row->option,
                        row->source);
     if (!is_below(path, row->source))
-        return 0;
+        return own_record(dirs, row->source)
+                   ? err_set(err, ERR_DENIED,
+                             "--%s: %.200s is another name of what holds "
+                             "karzer's own record",
+                             row->option, row->source)
+                   : 0;
     snprintf(at, sizeof(at), "%s%s", row->target, path + strlen(row->source));
     return mount_add(grant, &cover, err);
 }

@@ -272,3 +272,24 @@ def test_at_a_terminal_it_is_one_of_the_cells_own(box):
         p.type("exit 3\r")
         assert p.end() == 3
         assert p.modes() == p.before
+
+
+def test_what_runs_and_records_a_cell_is_never_written(any_box):
+    """Not by an ancestor, which could be renamed, and not by another name."""
+    state, programs = any_box.user.state, any_box.session.karzer.parent
+    for place in (state, state.parent, programs, programs.parent):
+        done = any_box.cli("bwrap", "--ro-bind", "/usr", "/usr", "--symlink",
+                           "usr/bin", "/bin", "--symlink", "usr/lib", "/lib",
+                           "--symlink", "usr/lib64", "/lib64", "--bind", place,
+                           "/x", "true")
+        assert done.returncode == 125, (place, done)
+        assert b"could change it" in done.stderr or b"record" in done.stderr, done
+
+
+def test_a_link_that_a_cell_may_have_made_is_not_followed(any_box):
+    work, secret = any_box.user.work(), any_box.user.work()
+    (work / "data").symlink_to(secret)
+    any_box.user.own(work / "data")
+    done = any_box.cli("bwrap", "--ro-bind", "/usr", "/usr", "--bind",
+                       work / "data", "/d", "true")
+    assert done.returncode == 125 and b"is a link" in done.stderr, done
