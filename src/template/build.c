@@ -16,6 +16,7 @@
 
 #include "src/base/auto.h"
 #include "src/base/fd.h"
+#include "src/base/path.h"
 #include "src/template/child.h"
 #include "src/template/confine.h"
 #include "src/template/manifest.h"
@@ -154,13 +155,16 @@ static int from_tar(struct making *m, struct err *err)
 /* What the packer says is why the archive ended. */
 static int from_dir(struct making *m, struct err *err)
 {
-    AUTO(fd)
-    int dir = open(m->b->value, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    AUTO(fd) int at = path_open(m->b->value, err);
+    AUTO(fd) int dir = -1;
     AUTO(fd) int archive = -1;
     struct err why = {0};
     pid_t pid = -1;
     int says = -1, r, packed;
 
+    if (at < 0)
+        return err_wrap(err, "--dir");
+    dir = openat(at, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (dir < 0)
         return err_sys(err, "--dir %s", m->b->value);
     if (child_pack(dir, m->store->fd, &archive, &pid, &says, err) < 0)

@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/time.h>
 #include <sys/stat.h>
 #include <sys/un.h>
 #include <time.h>
@@ -60,6 +61,7 @@ static int reach(const struct dirs *dirs)
 {
     AUTO(fd) int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
     struct sockaddr_un at = {.sun_family = AF_UNIX};
+    const struct timeval patience = {.tv_sec = 2};
     struct ucred cred;
     socklen_t len = sizeof(cred);
     char path[PATH_SIZE];
@@ -68,6 +70,12 @@ static int reach(const struct dirs *dirs)
     if (fd < 0 || strlen(path) >= sizeof(at.sun_path))
         return -1;
     memcpy(at.sun_path, path, strlen(path) + 1);
+    /* a spawner that was stopped, or is none, delays no run for long */
+    if (setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) <
+            0 ||
+        setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &patience, sizeof(patience)) <
+            0)
+        return -1;
     if (connect(fd, (struct sockaddr *)&at, sizeof(at)) < 0 ||
         getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &cred, &len) < 0 ||
         cred.uid != geteuid())

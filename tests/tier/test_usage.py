@@ -91,7 +91,7 @@ def test_disk_bytes_are_what_is_in_scratch(box):
 def test_effective_names_the_tier_and_every_mechanism(box):
     r = box.run("1")
     assert r.effective["tier"] == box.tier
-    assert len(r.effective["mechanisms"]) == 15
+    assert len(r.effective["mechanisms"]) == 16
     missing = [k for k, v in r.effective["mechanisms"].items() if v is None]
     assert not set(missing) & {"users", "files", "processes", "network",
                                "syscalls", "memory", "pids", "cpu-time", "disk"}

@@ -68,6 +68,8 @@ static void print_options(void)
         for (size_t i = 0; i < option_row_count; i++)
             if (row_is_of(&option_rows[i], (enum verb_id)v))
                 printf(" --%s", option_rows[i].name);
+        for (size_t i = 0; i < bwrap_names_of((enum verb_id)v); i++)
+            printf(" --%s", bwrap_names[i].name);
         for (size_t i = 0;
              option_takes_limits((enum verb_id)v) && i < limit_row_count; i++)
             printf(" --%s", limit_rows[i].option);

@@ -44,6 +44,24 @@ static const struct value {
     {"KIND", NULL, OFFER_WORDS, kinds},
 };
 
+/* clang-format off */
+const struct bwrap_name bwrap_names[] = {
+#define TAKEN(name, words, take, text) {name, text},
+#define ALWAYS(name) {name, "so in any case"},
+#define REFUSED(name, why) {name, "refused: " why},
+#include "src/cli/bwrap.def"
+#undef TAKEN
+#undef ALWAYS
+#undef REFUSED
+};
+/* clang-format on */
+
+size_t bwrap_names_of(enum verb_id verb)
+{
+    return verb == VERB_BWRAP ? sizeof(bwrap_names) / sizeof(bwrap_names[0])
+                              : 0;
+}
+
 enum offer offer_of(const struct option_row *row, const char **words)
 {
     *words = "";

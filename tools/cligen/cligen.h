@@ -21,6 +21,13 @@ enum offer offer_of(const struct option_row *row, const char **words);
 /* The words that may follow a command's name, between spaces: `verify head`. */
 const char *words_after(enum verb_id verb);
 
+/* bubblewrap's options, which `karzer bwrap` has besides its own. */
+struct bwrap_name {
+    const char *name, *text;
+};
+extern const struct bwrap_name bwrap_names[];
+size_t bwrap_names_of(enum verb_id verb); /* how many; 0 for any other verb */
+
 /* The names of all commands, between spaces. */
 const char *verb_names(void);
 

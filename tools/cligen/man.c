@@ -114,6 +114,10 @@ static void options_of(enum verb_id verb)
             snprintf(name, sizeof(name), "--%s", row->name);
         entry(name, row->arg, row->text);
     }
+    for (size_t i = 0; i < bwrap_names_of(verb); i++) {
+        snprintf(name, sizeof(name), "--%s", bwrap_names[i].name);
+        entry(name, NULL, bwrap_names[i].text);
+    }
     if (option_takes_limits(verb))
         printf(".PP\nand the limits below.\n");
 }

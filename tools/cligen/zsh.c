@@ -88,6 +88,11 @@ static void verb(enum verb_id v)
     for (size_t i = 0; i < option_row_count; i++)
         if (row_is_of(&option_rows[i], v))
             option(&option_rows[i]);
+    for (size_t i = 0; i < bwrap_names_of(v); i++) {
+        printf("            '*--%s[", bwrap_names[i].name);
+        quoted(bwrap_names[i].text);
+        printf("]' \\\n");
+    }
     if (option_takes_limits(v))
         limits();
     if (v == VERB_EXEC)
