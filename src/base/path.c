@@ -63,7 +63,9 @@ static bool is_roots(int dir)
         return false;
     if (st.st_dev == top.st_dev && st.st_ino == top.st_ino)
         return true;
-    return geteuid() != 0 && st.st_uid == 0 && faccessat(dir, ".", W_OK, 0) < 0;
+    /* The bits as well: what is read-only now need not have been. */
+    return geteuid() != 0 && st.st_uid == 0 && (st.st_mode & 022) == 0 &&
+           faccessat(dir, ".", W_OK, 0) < 0;
 }
 
 static int refuse(const char *path, const struct descent *d, const char *name,

@@ -132,15 +132,32 @@ static int from_packages(struct making *m, struct err *err)
     return child_import(tar, m->root, m->b->name, &m->read, err);
 }
 
+/* "-" is stdin. A link that a cell may have made is not followed. */
+static int tar_open(const char *path, struct err *err)
+{
+    AUTO(fd) int at = -1;
+    char link[32];
+    int fd;
+
+    if (strcmp(path, "-") == 0)
+        fd = dup(STDIN_FILENO);
+    else if ((at = path_open(path, err)) < 0)
+        return err_wrap(err, "--tar");
+    else {
+        snprintf(link, sizeof(link), "/proc/self/fd/%d", at);
+        fd = open(link, O_RDONLY | O_CLOEXEC);
+    }
+    return fd < 0 ? err_sys(err, "--tar %s", path) : fd;
+}
+
 static int from_tar(struct making *m, struct err *err)
 {
-    AUTO(fd)
-    int tar = strcmp(m->b->value, "-") == 0
-                  ? dup(STDIN_FILENO)
-                  : open(m->b->value, O_RDONLY | O_CLOEXEC);
+    AUTO(fd) int tar = tar_open(m->b->value, err);
     struct stat st;
 
-    if (tar < 0 || fstat(tar, &st) < 0)
+    if (tar < 0)
+        return -1;
+    if (fstat(tar, &st) < 0)
         return err_sys(err, "--tar %s", m->b->value);
     if (S_ISDIR(st.st_mode))
         return err_set(err, ERR_INVALID,

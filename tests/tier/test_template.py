@@ -550,3 +550,12 @@ def test_a_cell_of_a_template_has_fewer_mounts_than_one_of_the_host(small):
     own = small.shell(count, "--template", "small")
     assert host.status == own.status == "ok", (host, own)
     assert own.text.count("\n") < host.text.count("\n"), own.text
+
+
+def test_a_link_that_a_cell_may_have_made_leads_to_no_template(any_box):
+    work, tree = any_box.user.work(), any_box.user.work()
+    for option, name in (("--dir", "d"), ("--tar", "t")):
+        (work / name).symlink_to(tree)
+        any_box.user.own(work / name)
+        done = any_box.cli("template", "build", "linked", option, work / name)
+        assert done.returncode != 0 and b"is a link" in done.stderr, done
