@@ -18,8 +18,7 @@ static bool same(const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Is `dir` the directory `path`, or one that it is in? "/" holds everything,
- * and is not asked for. */
+/* Is `dir` the directory `path`, or one that it is in? Under whatever name. */
 static bool holds(const char *dir, const char *path)
 {
     char at[PATH_MAX];
@@ -32,7 +31,7 @@ static bool holds(const char *dir, const char *path)
             return true;
         *strrchr(at, '/') = '\0';
     }
-    return false;
+    return stat("/", &st) == 0 && same(&is, &st);
 }
 
 bool own_overlap(const char *a, const char *b)
@@ -74,10 +73,10 @@ bool own_written(const struct dirs *dirs, const char *tree,
         snprintf(out, DIRS_PATH_MAX, "%s", all[i]);
         return true;
     }
-    /* the spawner may make its directory later */
-    if (dirs->runtime[0] != '\0' && own_overlap(tree, dirs->runtime)) {
-        snprintf(out, DIRS_PATH_MAX, "%s", dirs->runtime);
+    /* where those directories may be made later */
+    snprintf(out, DIRS_PATH_MAX, "%s", "/run");
+    if (holds(tree, out))
         return true;
-    }
-    return false;
+    snprintf(out, DIRS_PATH_MAX, "%s", dirs->runtime);
+    return dirs->runtime[0] != '\0' && holds(tree, out);
 }
