@@ -95,6 +95,10 @@ unsigned proc_sum_sample(struct limiter *l);
 /* Finds the processes of the cell; how many. */
 size_t proc_sum_walk(struct limiter *l, const pid_t **pids);
 
+/* members.c: the children of every thread of a process. */
+typedef void members_fn(void *ctx, pid_t pid);
+void members_children(pid_t pid, members_fn *each, void *ctx);
+
 /* The array with room for one more, or NULL: no memory, and it stays. */
 void *array_more(void *array, size_t *room, size_t count, size_t size);
 

@@ -69,14 +69,17 @@ static bool is_dead(char state, uint64_t threads)
     return (state == 'Z' || state == 'X') && threads <= 1;
 }
 
-static void note(struct limiter *l, pid_t pid)
+static void note(void *ctx, pid_t pid)
 {
-    if (pid > 0 && l->member_count < MEMBERS_MAX &&
+    struct limiter *l = ctx;
+
+    if (l->member_count < MEMBERS_MAX &&
         array_grow(&l->member, &l->member_room, l->member_count) == 0)
         l->member[l->member_count++] = pid;
 }
 
-static void note_line(struct limiter *l, const char *text)
+/* Of a list of numbers; 0 is of another pid namespace. */
+static void each_number(const char *text, members_fn *each, void *ctx)
 {
     char *end;
 
@@ -85,12 +88,13 @@ static void note_line(struct limiter *l, const char *text)
 
         if (end == text)
             return;
-        note(l, (pid_t)pid);
+        if (pid > 0)
+            each(ctx, (pid_t)pid);
         text = end;
     }
 }
 
-static void note_children(struct limiter *l, pid_t pid)
+void members_children(pid_t pid, members_fn *each, void *ctx)
 {
     char path[320], list[65536];
     struct dirent *e;
@@ -104,7 +108,7 @@ static void note_children(struct limiter *l, pid_t pid)
         snprintf(path, sizeof(path), "/proc/%d/task/%.16s/children", (int)pid,
                  e->d_name);
         if (fd_read_text(AT_FDCWD, path, list, sizeof(list)) > 0)
-            note_line(l, list);
+            each_number(list, each, ctx);
     }
     if (d != NULL)
         closedir(d);
@@ -121,7 +125,7 @@ static void list_group(struct limiter *l)
         return;
     fd_take(&fd);
     while (fgets(line, sizeof(line), f) != NULL)
-        note_line(l, line);
+        each_number(line, note, l);
 }
 
 size_t limiter_list(struct limiter *l, const pid_t **pids)
@@ -130,9 +134,9 @@ size_t limiter_list(struct limiter *l, const pid_t **pids)
     if (l->host.count > 0) {
         list_group(l);
     } else {
-        note_children(l, getpid());
+        members_children(getpid(), note, l);
         for (size_t i = 0; i < l->member_count; i++)
-            note_children(l, l->member[i]);
+            members_children(l->member[i], note, l);
     }
     *pids = l->member;
     return l->member_count;

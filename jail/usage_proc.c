@@ -88,44 +88,12 @@ static uint64_t field(const char *text, const char *key)
     return at == NULL ? 0 : strtoull(at + strlen(key), NULL, 10);
 }
 
-static void note_pid(struct proc_sum *s, pid_t pid)
+static void note_pid(void *ctx, pid_t pid)
 {
+    struct proc_sum *s = ctx;
+
     if (array_grow(&s->pids, &s->room, s->count) == 0)
         s->pids[s->count++] = pid;
-}
-
-static void note_children(struct proc_sum *s, const char *list)
-{
-    char *end;
-
-    for (;;) {
-        long pid = strtol(list, &end, 10);
-
-        if (end == list || pid <= 0)
-            return;
-        note_pid(s, (pid_t)pid);
-        list = end;
-    }
-}
-
-/* The children of every thread of a process. */
-static void find_children(struct proc_sum *s, pid_t pid)
-{
-    char path[64], name[80], list[65536];
-    struct dirent *e;
-    DIR *d;
-
-    snprintf(path, sizeof(path), "/proc/%d/task", (int)pid);
-    d = opendir(path);
-    while (d != NULL && (e = readdir(d)) != NULL) {
-        if (e->d_name[0] == '.')
-            continue;
-        snprintf(name, sizeof(name), "task/%.16s/children", e->d_name);
-        if (read_proc(pid, name, list, sizeof(list)) == 0)
-            note_children(s, list);
-    }
-    if (d != NULL)
-        closedir(d);
 }
 
 static struct seen *seen_find(struct proc_sum *s, pid_t pid, uint64_t start)
@@ -373,7 +341,7 @@ static void walk(struct limiter *l)
         if (add_times(s, s->pids[i]) < 0)
             continue;
         add_memory(s, s->pids[i]);
-        find_children(s, s->pids[i]);
+        members_children(s->pids[i], note_pid, s);
     }
     bury(s);
 }

@@ -171,3 +171,10 @@ int path_open(const char *path, struct err *err)
         return err_sys(err, "%.200s", path);
     return open_slowly(path, err);
 }
+
+bool path_is_below(const char *path, const char *dir)
+{
+    size_t n = strlen(dir);
+
+    return strncmp(path, dir, n) == 0 && (path[n] == '\0' || path[n] == '/');
+}

@@ -11,6 +11,7 @@
 #ifndef KARZER_BASE_PATH_H
 #define KARZER_BASE_PATH_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "src/base/err.h"
@@ -24,5 +25,8 @@ int path_open_plain(const char *path);
 
 /* The absolute name, without links, of what is open: 0, or -1 with errno. */
 int path_name(int fd, char *out, size_t size);
+
+/* By name: is `path` the directory `dir`, or in it? Both absolute and plain. */
+bool path_is_below(const char *path, const char *dir);
 
 #endif

@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "src/base/auto.h"
+#include "src/base/path.h"
 #include "src/cli/bwrap.h"
 #include "src/cli/cli.h"
 #include "src/cli/forward.h"
@@ -47,13 +48,6 @@ static int limits_widen(struct bwrap *b, struct err *err)
     return limits_parse(limits, cpu, text, err);
 }
 
-static bool is_below(const char *path, const char *dir)
-{
-    size_t n = strlen(dir);
-
-    return strncmp(path, dir, n) == 0 && (path[n] == '\0' || path[n] == '/');
-}
-
 /* Will `path` be a directory in the cell? The last row over it says so. */
 static bool is_directory_inside(const struct view *v, const char *path)
 {
@@ -63,9 +57,9 @@ static bool is_directory_inside(const struct view *v, const char *path)
     for (size_t i = v->count; i > 0; i--) {
         const struct view_row *r = &v->rows[i - 1];
 
-        if (is_below(r->target, path) && strcmp(r->target, path) != 0)
+        if (path_is_below(r->target, path) && strcmp(r->target, path) != 0)
             return true; /* it leads there */
-        if (!is_below(path, r->target))
+        if (!path_is_below(path, r->target))
             continue;
         if (r->kind == VIEW_DIR)
             return strcmp(path, r->target) == 0;

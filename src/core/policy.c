@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "src/base/auto.h"
+#include "src/base/path.h"
 #include "src/core/interpreter.h"
 #include "src/core/language.h"
 #include "src/core/own.h"
@@ -87,13 +88,6 @@ static int mount_add(struct grant *grant, const char *source,
     return 0;
 }
 
-static bool is_below(const char *path, const char *dir)
-{
-    size_t n = strlen(dir);
-
-    return strncmp(path, dir, n) == 0 && (path[n] == '\0' || path[n] == '/');
-}
-
 /* Nothing inside may reach what manages it: the record, and with rights to
  * write the programs that the next run starts. */
 static int own_things_decide(const struct dirs *dirs, const struct request *req,
@@ -124,7 +118,7 @@ static int workspace_decide(const struct dirs *dirs, const struct request *req,
     if (strcmp(req->workspace, "/") == 0)
         return err_set(err, ERR_DENIED, "--workspace: not the whole host");
     for (size_t i = 0; i < ARRAY_LEN(never); i++)
-        if (is_below(req->workspace, never[i]))
+        if (path_is_below(req->workspace, never[i]))
             return err_set(err, ERR_DENIED, "--workspace: not below %s",
                            never[i]);
     if (own_things_decide(dirs, req, err) < 0)

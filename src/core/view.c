@@ -16,10 +16,9 @@
 #include <unistd.h>
 
 #include "src/base/auto.h"
+#include "src/base/path.h"
 #include "src/core/grant.h"
 #include "src/core/own.h"
-
-#define SLOTS "/run/karzer" /* root's */
 
 void view_fini(struct view *v)
 {
@@ -47,17 +46,10 @@ static bool is_plain(const char *path)
     return false;
 }
 
-static bool is_below(const char *path, const char *dir)
-{
-    size_t n = strlen(dir);
-
-    return strncmp(path, dir, n) == 0 && (path[n] == '\0' || path[n] == '/');
-}
-
 static bool is_below_any(const char *path, const char *const *dirs)
 {
     for (; *dirs != NULL; dirs++)
-        if (is_below(path, *dirs))
+        if (path_is_below(path, *dirs))
             return true;
     return false;
 }
@@ -179,11 +171,11 @@ static int record_cover(const struct dirs *dirs, const struct view_row *row,
 
     if (!real(dirs->state, path))
         return 0;
-    if (is_below(row->source, path))
+    if (path_is_below(row->source, path))
         return err_set(err, ERR_DENIED,
                        "--%s: %.200s is of karzer's own record", row->option,
                        row->source);
-    if (!is_below(path, row->source))
+    if (!path_is_below(path, row->source))
         return own_record(dirs, row->source)
                    ? err_set(err, ERR_DENIED,
                              "--%s: %.200s is another name of what holds "
